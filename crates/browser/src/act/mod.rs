@@ -1,0 +1,252 @@
+//! Acting on a page as a person would, and saying what came of it.
+
+use std::str::FromStr;
+
+use crate::{Deadline, Dialog, Error, Ref, Tab, TabSummary};
+
+/// What an action is aimed at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// An element that was shown before.
+    Ref(Ref),
+    /// The only element of the main frame, or of any frame, that matches a CSS selector.
+    Selector(String),
+}
+
+/// A mouse button.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Button {
+    /// The first.
+    #[default]
+    Left,
+    /// The wheel.
+    Middle,
+    /// The second.
+    Right,
+}
+
+/// Modifier keys that are held.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Modifiers {
+    /// Alt, or Option.
+    pub alt: bool,
+    /// Control.
+    pub control: bool,
+    /// Meta: Command, or the Windows key.
+    pub meta: bool,
+    /// Shift.
+    pub shift: bool,
+}
+
+/// How to click.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClickOptions {
+    /// The button.
+    pub button: Button,
+    /// 1 for a click, 2 for a double click, up to 3.
+    pub count: u32,
+    /// Held keys.
+    pub modifiers: Modifiers,
+}
+
+impl Default for ClickOptions {
+    fn default() -> Self {
+        Self {
+            button: Button::Left,
+            count: 1,
+            modifiers: Modifiers::default(),
+        }
+    }
+}
+
+/// How to fill.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FillOptions {
+    /// Whether what is there goes first.
+    pub clear: bool,
+    /// Whether each character is a key press of its own.
+    pub keys: bool,
+}
+
+impl Default for FillOptions {
+    fn default() -> Self {
+        Self {
+            clear: true,
+            keys: false,
+        }
+    }
+}
+
+/// A key or a chord, such as `Enter`, `a`, `Control+Shift+ArrowLeft`; names are those of UI Events.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Key {
+    name: String,
+    modifiers: Modifiers,
+}
+
+impl FromStr for Key {
+    type Err = Error;
+
+    fn from_str(_text: &str) -> Result<Self, Error> {
+        todo!()
+    }
+}
+
+/// Which way to scroll.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ScrollDirection {
+    /// Towards the start.
+    Up,
+    /// Towards the end.
+    Down,
+    /// To the left.
+    Left,
+    /// To the right.
+    Right,
+    /// To the very start.
+    Top,
+    /// To the very end.
+    Bottom,
+}
+
+/// What an action changed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// The new URL, where it changed.
+    pub url: Option<String>,
+    /// HTTP status of the new document.
+    pub status_code: Option<u16>,
+    /// Tabs that opened.
+    pub new_tabs: Vec<TabSummary>,
+    /// The tab itself was closed.
+    pub tab_closed: bool,
+    /// Dialogs that opened: alerts closed by themselves, or the one that is open now.
+    pub dialogs: Vec<Dialog>,
+    /// Names of downloads that began, raw text of the page.
+    pub downloads: Vec<String>,
+    /// A file chooser was asked for; it did not open.
+    pub file_chooser: bool,
+    /// Outline lines that came (`+ `) or went (`- `), bounded.
+    pub outline: Vec<String>,
+    /// How many more lines changed than are listed.
+    pub more_outline: usize,
+    /// The page was still busy when the budget for settling ended.
+    pub still_busy: bool,
+    /// Remarks of ours, such as that a ref was followed to its twin.
+    pub notes: Vec<String>,
+}
+
+/// The page after an action.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Acted {
+    /// Its URL.
+    pub url: String,
+    /// Its title, raw text of the page.
+    pub title: String,
+    /// What changed.
+    pub changes: Changes,
+}
+
+/// The page after a field was filled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Filled {
+    /// The page.
+    pub acted: Acted,
+    /// What the field holds now, raw text of the page.
+    pub value: String,
+}
+
+/// The page after options were selected.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Selected {
+    /// The page.
+    pub acted: Acted,
+    /// Labels of what is selected now, raw text of the page.
+    pub selected: Vec<String>,
+}
+
+/// Where a scroll ended, in CSS pixels.
+#[derive(Debug, Clone, Copy, Default, PartialEq, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ScrollPosition {
+    /// From the left.
+    pub x: f64,
+    /// From the top.
+    pub y: f64,
+    /// The farthest `x`.
+    pub max_x: f64,
+    /// The farthest `y`.
+    pub max_y: f64,
+}
+
+impl Tab {
+    /// Clicks.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchElement`], [`Error::RefStale`], [`Error::NotActionable`], [`Error::Obscured`],
+    /// [`Error::DialogOpen`], [`Error::OffPolicy`], [`Error::Refused`] when it led to a refused place,
+    /// [`Error::TimedOut`], [`Error::PageGone`].
+    pub async fn click(
+        &self,
+        _target: &Target,
+        _options: ClickOptions,
+        _deadline: Deadline,
+    ) -> Result<Acted, Error> {
+        todo!()
+    }
+
+    /// Fills a field and reads it back.
+    ///
+    /// # Errors
+    /// As [`Tab::click`].
+    pub async fn fill(
+        &self,
+        _target: &Target,
+        _value: &str,
+        _options: FillOptions,
+        _deadline: Deadline,
+    ) -> Result<Filled, Error> {
+        todo!()
+    }
+
+    /// Presses a key, in an element or where the focus is.
+    ///
+    /// # Errors
+    /// As [`Tab::click`].
+    pub async fn press(
+        &self,
+        _key: &Key,
+        _target: Option<&Target>,
+        _deadline: Deadline,
+    ) -> Result<Acted, Error> {
+        todo!()
+    }
+
+    /// Selects options by label or value.
+    ///
+    /// # Errors
+    /// As [`Tab::click`].
+    pub async fn select(
+        &self,
+        _target: &Target,
+        _values: &[String],
+        _deadline: Deadline,
+    ) -> Result<Selected, Error> {
+        todo!()
+    }
+
+    /// Scrolls the page, or what is inside of an element, by so many CSS pixels (most of a viewport when
+    /// absent). With a target and no direction the target is brought into view.
+    ///
+    /// # Errors
+    /// As [`Tab::click`].
+    pub async fn scroll(
+        &self,
+        _direction: Option<ScrollDirection>,
+        _amount: Option<f64>,
+        _target: Option<&Target>,
+        _deadline: Deadline,
+    ) -> Result<(Acted, ScrollPosition), Error> {
+        todo!()
+    }
+}

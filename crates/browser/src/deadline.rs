@@ -1,0 +1,63 @@
+//! Points in time after which a call gives up.
+
+use std::future::Future;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::Error;
+
+/// When a call gives up. Each await on the browser inside of the call is held to what is left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Deadline {
+    at: Instant,
+    budget: Duration,
+}
+
+impl Deadline {
+    /// A deadline after so long from now.
+    pub fn after(budget: Duration) -> Self {
+        Self {
+            at: Instant::now() + budget,
+            budget,
+        }
+    }
+
+    /// What is left of it; zero once it has passed.
+    pub fn remaining(&self) -> Duration {
+        self.at.saturating_duration_since(Instant::now())
+    }
+
+    /// Whether it has passed.
+    pub fn has_passed(&self) -> bool {
+        self.remaining().is_zero()
+    }
+
+    /// The earlier of this one and one after `budget` from now.
+    #[must_use]
+    pub fn at_most(self, budget: Duration) -> Self {
+        self.min(Self::after(budget))
+    }
+
+    /// Awaits `future`, at most until the deadline.
+    ///
+    /// # Errors
+    /// [`Error::TimedOut`], which says that it waited for `what`.
+    pub async fn bound<F: Future>(
+        &self,
+        what: &'static str,
+        future: F,
+    ) -> Result<F::Output, Error> {
+        tokio::time::timeout_at(self.at, future)
+            .await
+            .map_err(|_| self.error(what))
+    }
+
+    /// The error of a call that waited for `what` in vain.
+    pub(crate) fn error(&self, what: &'static str) -> Error {
+        Error::TimedOut {
+            what,
+            after: self.budget,
+        }
+    }
+}

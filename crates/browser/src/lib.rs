@@ -1,0 +1,35 @@
+//! Sessions, tabs, frames, reading and acting on pages.
+//!
+//! [`Engine`] owns the browser process; a [`Session`] is one isolated context with its own policy
+//! and door in the gate; a [`Tab`] is a page in it. Handles are cheap to clone. Every call takes a
+//! [`Deadline`] or has one of its own, and dropping a call cancels it.
+
+mod act;
+mod artifact;
+mod capture;
+mod deadline;
+mod dialog;
+mod engine;
+mod error;
+mod navigation;
+mod read;
+mod session;
+mod tab;
+mod wait;
+
+pub use act::{
+    Acted, Button, Changes, ClickOptions, FillOptions, Filled, Key, Modifiers, ScrollDirection,
+    ScrollPosition, Selected, Target,
+};
+pub use artifact::{ArtifactName, Artifacts};
+pub use bathy_chromium::{Backend, Containment, Level};
+pub use capture::{Screenshot, ScreenshotFormat, ScreenshotOptions};
+pub use deadline::Deadline;
+pub use dialog::{Dialog, DialogKind};
+pub use engine::{Engine, EngineOptions};
+pub use error::Error;
+pub use navigation::{HistoryAction, Navigation, WaitUntil};
+pub use read::{Outline, OutlineOptions, PageText, Ref, TextFormat, TextOptions};
+pub use session::{Session, SessionOptions, TabSummary};
+pub use tab::Tab;
+pub use wait::{WaitFor, Waited};
