@@ -1,0 +1,221 @@
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use bathy_chromium::{
+    Backend, Containment, Environment, LaunchError, Level, Lookup, Outcome, examine, find, launch,
+};
+
+use crate::helper::outcome;
+use crate::support::{Driven, PATIENCE, field, is_root, options, parent, tree};
+
+/// Runs what follows in a user namespace in which no further one may be made.
+const FORBIDDEN: [&str; 8] = [
+    "/usr/bin/unshare",
+    "--user",
+    "--map-users=0,0,65536",
+    "--map-groups=0,0,65536",
+    "/bin/sh",
+    "-c",
+    "echo 0 > /proc/sys/user/max_user_namespaces && exec \"$@\"",
+    "sh",
+];
+
+#[test]
+fn an_ordinary_user_gets_either_level() {
+    let parent = parent();
+    fs::set_permissions(parent.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    let setpriv = [
+        "/usr/bin/setpriv",
+        "--reuid=54321",
+        "--regid=54321",
+        "--clear-groups",
+    ];
+    let before: &[&str] = if is_root() { &setpriv } else { &[] };
+    for level in ["kernel", "browser"] {
+        assert_eq!(
+            outcome(before, level, parent.path()),
+            format!("{level}, None")
+        );
+    }
+}
+
+#[tokio::test]
+async fn the_browser_of_root_runs_as_an_unprivileged_user_in_a_home_of_its_own() {
+    use std::os::unix::fs::MetadataExt;
+    if !is_root() {
+        return;
+    }
+    for containment in [Containment::Kernel, Containment::Browser] {
+        let parent = parent();
+        let driven = Driven::launch(options(containment, parent.path())).await;
+        let user = driven.launched.process.user_id().unwrap();
+        assert_ne!(user, 0);
+        for process in tree(driven.id()) {
+            for identity in ["Uid", "Gid"] {
+                let found = field(process, identity).unwrap();
+                assert!(
+                    found.split('\t').all(|number| number == user.to_string()),
+                    "{found}"
+                );
+            }
+            assert_eq!(field(process, "Groups").as_deref(), Some(""));
+        }
+        let directories = &driven.launched.directories;
+        let root = fs::metadata(directories.root()).unwrap();
+        assert_eq!((root.uid(), root.mode() & 0o777), (0, 0o711));
+        for path in [
+            directories.home(),
+            directories.downloads(),
+            directories.uploads(),
+        ] {
+            let found = fs::metadata(path).unwrap();
+            assert_eq!((found.uid(), found.mode() & 0o777), (user, 0o700));
+        }
+        driven.launched.process.close(PATIENCE).await;
+    }
+}
+
+#[test]
+fn where_namespaces_are_forbidden_nothing_runs_and_the_reason_is_named() {
+    if !is_root() {
+        return;
+    }
+    let parent = parent();
+    let kernel = outcome(&FORBIDDEN, "kernel", parent.path());
+    assert!(
+        kernel.contains("making a user and a network namespace failed"),
+        "{kernel}"
+    );
+    assert!(kernel.contains("user.max_user_namespaces"), "{kernel}");
+    for containment in ["auto", "browser"] {
+        let said = outcome(&FORBIDDEN, containment, parent.path());
+        assert!(
+            said.starts_with("Chromium's sandbox cannot start on this machine"),
+            "{said}"
+        );
+        assert!(said.contains("user.max_user_namespaces"), "{said}");
+    }
+    assert_only_the_binary_is_left(parent.path());
+}
+
+#[test]
+fn where_only_network_namespaces_are_forbidden_auto_takes_the_browser_level() {
+    if !is_root() {
+        return;
+    }
+    let parent = parent();
+    let script = FORBIDDEN[6].replace("max_user", "max_net");
+    let mut before = FORBIDDEN;
+    before[6] = &script;
+    let kernel = outcome(&before, "kernel", parent.path());
+    assert!(
+        kernel.contains("making a user and a network namespace failed"),
+        "{kernel}"
+    );
+    assert!(kernel.contains("user.max_net_namespaces"), "{kernel}");
+    let auto = outcome(&before, "auto", parent.path());
+    assert!(auto.starts_with("browser, Some("), "{auto}");
+}
+
+#[test]
+fn a_container_with_root_alone_gets_no_browser() {
+    let parent = parent();
+    fs::set_permissions(parent.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    let before = ["/usr/bin/unshare", "--user", "--map-root-user"];
+    let said = outcome(&before, "auto", parent.path());
+    assert!(
+        said.starts_with("no unprivileged user is mapped into this container"),
+        "{said}"
+    );
+    assert_only_the_binary_is_left(parent.path());
+}
+
+#[tokio::test]
+async fn a_browser_that_the_unprivileged_user_cannot_reach_is_named_with_what_is_in_the_way() {
+    if !is_root() {
+        return;
+    }
+    let parent = parent();
+    let closed = parent.path().join("closed");
+    fs::create_dir(&closed).unwrap();
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o700)).unwrap();
+    let program = closed.join("chrome");
+    fs::write(&program, "#!/bin/sh\n").unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let lookup = Lookup {
+        executable_path: Some(program),
+        ..Lookup::of_this_process()
+    };
+    let mut options = options(Containment::Auto, parent.path());
+    options.executable = find(&lookup).unwrap();
+    let LaunchError::OutOfReach { barrier, .. } = launch(options).await.unwrap_err() else {
+        panic!("the folder is closed")
+    };
+    assert_eq!(barrier, closed);
+}
+
+#[tokio::test]
+async fn a_parent_directory_that_is_not_there_is_an_error() {
+    let parent = parent();
+    let options = options(Containment::Auto, &parent.path().join("absent"));
+    assert!(matches!(
+        launch(options).await.unwrap_err(),
+        LaunchError::Directory { .. }
+    ));
+}
+
+#[tokio::test]
+async fn the_examination_of_this_machine_launches_a_browser() {
+    let report = examine(&Lookup::of_this_process(), Containment::Kernel).await;
+    assert_eq!(report.level, Some(Level::Kernel), "{report:?}");
+    assert_ne!(report.worst(), Outcome::Bad);
+    for name in [
+        "user",
+        "browser",
+        "launch",
+        "containment",
+        "sandbox",
+        "fonts",
+        "disk",
+    ] {
+        assert!(
+            report.findings.iter().any(|finding| finding.name == name),
+            "{name}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn the_examination_of_a_machine_without_a_browser_says_what_to_install() {
+    let empty = tempfile::tempdir().unwrap();
+    let lookup = Lookup {
+        executable_path: None,
+        headless: true,
+        backend: Backend::Auto,
+        environment: Environment::new([("HOME", empty.path())], empty.path()),
+    };
+    let report = examine(&lookup, Containment::Auto).await;
+    assert_eq!((report.worst(), report.level), (Outcome::Bad, None));
+    let browser = report
+        .findings
+        .iter()
+        .find(|finding| finding.name == "browser")
+        .unwrap();
+    assert!(
+        browser
+            .advice
+            .as_ref()
+            .unwrap()
+            .contains("chromium-headless-shell")
+    );
+}
+
+fn assert_only_the_binary_is_left(parent: &Path) {
+    let names: Vec<_> = fs::read_dir(parent)
+        .unwrap()
+        .flatten()
+        .map(|entry| entry.file_name())
+        .collect();
+    assert_eq!(names, ["test-binary"]);
+}

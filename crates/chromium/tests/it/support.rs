@@ -1,0 +1,209 @@
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use bathy_chromium::{Containment, LaunchOptions, Launched, Lookup, find, launch};
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+/// Longer than anything here takes on a busy machine.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Options for the browser of this machine with a parent directory of the test's own.
+pub(crate) fn options(containment: Containment, parent: &Path) -> LaunchOptions {
+    let executable = find(&Lookup::of_this_process()).expect("a browser is installed");
+    LaunchOptions {
+        containment,
+        parent_directory: Some(parent.to_owned()),
+        deadline: PATIENCE,
+        ..LaunchOptions::new(executable)
+    }
+}
+
+/// A directory that the browser's user can pass through.
+pub(crate) fn parent() -> tempfile::TempDir {
+    use std::os::unix::fs::PermissionsExt;
+    let parent = tempfile::Builder::new()
+        .prefix("test-of-chromium-")
+        .tempdir_in("/tmp")
+        .unwrap();
+    fs::set_permissions(parent.path(), fs::Permissions::from_mode(0o711)).unwrap();
+    parent
+}
+
+pub(crate) fn is_root() -> bool {
+    use std::os::unix::fs::MetadataExt;
+    fs::metadata("/proc/self").unwrap().uid() == 0
+}
+
+/// A launched browser with a hand-written protocol client.
+pub(crate) struct Driven {
+    pub(crate) launched: Launched,
+    received: Vec<u8>,
+    next: u64,
+}
+
+impl Driven {
+    pub(crate) async fn launch(options: LaunchOptions) -> Self {
+        Self {
+            launched: launch(options).await.unwrap(),
+            received: Vec::new(),
+            next: 1,
+        }
+    }
+
+    /// Sends a command and waits for its result.
+    pub(crate) async fn call(
+        &mut self,
+        session: Option<&str>,
+        method: &str,
+        parameters: Value,
+    ) -> Value {
+        let id = self.next;
+        self.next += 1;
+        let mut command = json!({"id": id, "method": method, "params": parameters});
+        if let Some(session) = session {
+            command["sessionId"] = session.into();
+        }
+        self.launched
+            .writer
+            .write_all(format!("{command}\0").as_bytes())
+            .await
+            .unwrap();
+        let answer = async {
+            loop {
+                while let Some(end) = self.received.iter().position(|byte| *byte == 0) {
+                    let message: Value = serde_json::from_slice(&self.received[..end]).unwrap();
+                    self.received.drain(..=end);
+                    if message["id"] == id {
+                        return message;
+                    }
+                }
+                assert_ne!(
+                    self.launched
+                        .reader
+                        .read_buf(&mut self.received)
+                        .await
+                        .unwrap(),
+                    0
+                );
+            }
+        };
+        let message = tokio::time::timeout(PATIENCE, answer).await.unwrap();
+        assert!(message.get("error").is_none(), "{method}: {message}");
+        message["result"].clone()
+    }
+
+    /// A page in a context of its own, behind a proxy of its own; comes back as a protocol session.
+    pub(crate) async fn page(&mut self, proxy: &str, url: &str) -> String {
+        let context = self
+            .call(
+                None,
+                "Target.createBrowserContext",
+                json!({"proxyServer": proxy, "proxyBypassList": "<-loopback>"}),
+            )
+            .await["browserContextId"]
+            .clone();
+        let target = self
+            .call(
+                None,
+                "Target.createTarget",
+                json!({"url": url, "browserContextId": context}),
+            )
+            .await["targetId"]
+            .clone();
+        let attached = json!({"targetId": target, "flatten": true});
+        let session = self.call(None, "Target.attachToTarget", attached).await;
+        session["sessionId"].as_str().unwrap().to_owned()
+    }
+
+    /// The value of an expression, awaited.
+    pub(crate) async fn evaluate(&mut self, session: &str, expression: &str) -> Value {
+        let parameters =
+            json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
+        self.call(Some(session), "Runtime.evaluate", parameters)
+            .await["result"]["value"]
+            .clone()
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.launched.process.id()
+    }
+}
+
+/// A process and everything below it.
+pub(crate) fn tree(root: u32) -> BTreeSet<u32> {
+    let parents: Vec<(u32, u32)> = processes()
+        .filter_map(|id| Some((id, parent_of(id)?)))
+        .collect();
+    let mut found = BTreeSet::from([root]);
+    loop {
+        let before = found.len();
+        for (id, parent) in &parents {
+            if found.contains(parent) {
+                found.insert(*id);
+            }
+        }
+        if found.len() == before {
+            return found;
+        }
+    }
+}
+
+/// The processes that were started with `text` somewhere in their arguments or environment.
+pub(crate) fn processes_naming(text: &str) -> Vec<u32> {
+    let names = |id: u32, file: &str| {
+        fs::read(format!("/proc/{id}/{file}")).is_ok_and(|content| {
+            content
+                .windows(text.len())
+                .any(|part| part == text.as_bytes())
+        })
+    };
+    processes()
+        .filter(|id| names(*id, "cmdline") || names(*id, "environ"))
+        .collect()
+}
+
+pub(crate) fn is_alive(id: u32) -> bool {
+    field(id, "State").is_some_and(|state| !state.starts_with('Z'))
+}
+
+/// A line of `/proc/ID/status`.
+pub(crate) fn field(id: u32, name: &str) -> Option<String> {
+    let status = fs::read_to_string(format!("/proc/{id}/status")).ok()?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+    Some(line.trim().to_owned())
+}
+
+pub(crate) fn arguments(id: u32) -> Vec<String> {
+    let line = fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
+    line.split(|byte| *byte == 0)
+        .map(|part| String::from_utf8_lossy(part).into_owned())
+        .collect()
+}
+
+/// Waits until `condition` holds; what it takes is bounded, what it returns is whether it came to hold.
+pub(crate) fn comes_true(within: Duration, mut condition: impl FnMut() -> bool) -> bool {
+    let until = Instant::now() + within;
+    while !condition() {
+        if Instant::now() > until {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    true
+}
+
+fn processes() -> impl Iterator<Item = u32> {
+    fs::read_dir("/proc")
+        .unwrap()
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+fn parent_of(id: u32) -> Option<u32> {
+    field(id, "PPid")?.parse().ok()
+}
