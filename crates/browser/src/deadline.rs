@@ -7,6 +7,11 @@ use tokio::time::Instant;
 
 use crate::Error;
 
+/// The most that a command may take which the browser answers without asking the page.
+pub(crate) const COMMAND_TIMEOUT: Duration = Duration::from_secs(15);
+/// What a call may take beyond its deadline to say how it ended.
+const GRACE: Duration = Duration::from_secs(1);
+
 /// When a call gives up. Each await on the browser inside of the call is held to what is left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Deadline {
@@ -37,6 +42,11 @@ impl Deadline {
     #[must_use]
     pub fn at_most(self, budget: Duration) -> Self {
         self.min(Self::after(budget))
+    }
+
+    /// This deadline, or a second from now where less is left: for the few words on how a call ended.
+    pub(crate) fn with_grace(self) -> Self {
+        self.max(Self::after(GRACE))
     }
 
     /// Awaits `future`, at most until the deadline.

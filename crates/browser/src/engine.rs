@@ -7,7 +7,9 @@ use std::time::Duration;
 use bathy_chromium::{Containment, Lookup};
 use bathy_egress::{GateOptions, Ledger};
 use bathy_policy::Policy;
+use tokio::sync::Mutex;
 
+use crate::instance::Instance;
 use crate::{Artifacts, Error, Session, SessionOptions};
 
 /// How an engine works; the operator's choices.
@@ -16,8 +18,6 @@ pub struct EngineOptions {
     pub lookup: Lookup,
     /// How it is contained.
     pub containment: Containment,
-    /// Without a window.
-    pub headless: bool,
     /// Size of a new session's viewport in CSS pixels.
     pub viewport: (u32, u32),
     /// The user agent, where it is not the browser's own.
@@ -37,37 +37,102 @@ pub struct EngineOptions {
 /// The engine. A cheap handle; the browser ends when the last handle and session are dropped.
 #[derive(Clone)]
 pub struct Engine {
-    _shared: Arc<()>,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    options: EngineOptions,
+    artifacts: Artifacts,
+    /// The browser that runs now. Held while one is started, so that two callers do not start two.
+    running: Mutex<Option<Arc<Instance>>>,
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        if let Some(instance) = self.running.get_mut() {
+            instance.retire();
+        }
+    }
 }
 
 impl Engine {
     /// An engine without a browser; the first session starts one.
-    pub fn new(_options: EngineOptions) -> Result<Self, Error> {
-        todo!()
+    ///
+    /// # Errors
+    /// [`Error::Artifact`] when the private folder for artifacts cannot be made.
+    pub fn new(options: EngineOptions) -> Result<Self, Error> {
+        let artifacts = Artifacts::open(options.artifacts_directory.clone()).map_err(|error| Error::Artifact {
+            name: "the folder for artifacts".to_owned(),
+            reason: error.to_string(),
+        })?;
+        Ok(Self { shared: Arc::new(Shared { options, artifacts, running: Mutex::new(None) }) })
     }
 
     /// Starts the browser and its spare sessions ahead of the first call.
+    ///
+    /// # Errors
+    /// [`Error::MissingBinary`], [`Error::LaunchFailed`].
     pub async fn warm_up(&self) -> Result<(), Error> {
-        todo!()
+        self.instance().await.map(drop)
     }
 
     /// Opens a session with one blank tab.
-    pub async fn open_session(&self, _options: SessionOptions) -> Result<Session, Error> {
-        todo!()
+    ///
+    /// # Errors
+    /// [`Error::MissingBinary`], [`Error::LaunchFailed`], [`Error::BrowserGone`], and
+    /// [`Error::InvalidArgument`] when its allowlist is wider than the operator's.
+    pub async fn open_session(&self, options: SessionOptions) -> Result<Session, Error> {
+        Session::open(self.clone(), options).await
     }
 
     /// The record of every connection.
     pub fn ledger(&self) -> &Ledger {
-        todo!()
+        &self.shared.options.gate.ledger
     }
 
     /// Where artifacts go.
     pub fn artifacts(&self) -> &Artifacts {
-        todo!()
+        &self.shared.artifacts
     }
 
     /// Ends the browser and everything in it. Idempotent.
     pub async fn close(&self) {
-        todo!()
+        if let Some(instance) = self.shared.running.lock().await.take() {
+            instance.close().await;
+        }
     }
+
+    pub(crate) fn options(&self) -> &EngineOptions {
+        &self.shared.options
+    }
+
+    /// The browser that runs, started now if none does.
+    pub(crate) async fn instance(&self) -> Result<Arc<Instance>, Error> {
+        let mut running = self.shared.running.lock().await;
+        if let Some(instance) = running.as_ref()
+            && !instance.is_gone()
+        {
+            return Ok(Arc::clone(instance));
+        }
+        if let Some(gone) = running.take() {
+            gone.close().await;
+        }
+        let instance = Instance::launch(&self.shared.options).await?;
+        *running = Some(Arc::clone(&instance));
+        Ok(instance)
+    }
+}
+
+/// An error with all of its causes, on one line.
+pub(crate) fn describe(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let more = error.to_string();
+        if !text.contains(&more) {
+            text = format!("{text}: {more}");
+        }
+        cause = error.source();
+    }
+    text
 }

@@ -14,6 +14,16 @@ pub enum Error {
     /// The policy refuses this URL, host or address.
     #[error("{0}")]
     Refused(Refusal),
+    /// The gate refused the connection.
+    #[error("{host} was refused: {reason}")]
+    RefusedByGate {
+        /// The host.
+        host: String,
+        /// The gate's code.
+        code: bathy_egress::Code,
+        /// The gate's reason.
+        reason: String,
+    },
     /// The URL cannot be parsed.
     #[error("not a URL: {0}")]
     InvalidUrl(String),
@@ -21,8 +31,10 @@ pub enum Error {
     #[error("scheme `{0}` is not opened, only http and https are")]
     UnsupportedScheme(String),
     /// No browser is installed.
-    #[error("no browser was found")]
+    #[error("{reason}")]
     MissingBinary {
+        /// What was looked for.
+        reason: String,
         /// How to install one.
         advice: String,
     },

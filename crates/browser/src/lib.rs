@@ -7,15 +7,19 @@
 mod act;
 mod artifact;
 mod capture;
+mod context;
 mod deadline;
 mod dialog;
 mod engine;
 mod error;
+mod instance;
 mod navigation;
+mod page;
 mod read;
 mod session;
 mod tab;
 mod wait;
+mod world;
 
 pub use act::{
     Acted, Button, Changes, ClickOptions, FillOptions, Filled, Key, Modifiers, ScrollDirection,

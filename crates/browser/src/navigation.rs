@@ -1,6 +1,24 @@
 //! Loading documents.
 
+use std::time::Duration;
+
+use bathy_cdp::CallError;
+use bathy_cdp::protocol::LoaderId;
+use bathy_cdp::protocol::page::{GetNavigationHistory, Navigate, NavigateToHistoryEntry, Reload, StopLoading};
+use bathy_policy::{CheckedUrl, Host, Purpose, Refusal};
+use url::Url;
+
+use crate::tab::{PageState, is_blank};
 use crate::{Deadline, Dialog, Error, Tab};
+
+/// A document whose load has made no progress for so long, after it could be read, counts as loaded.
+const STALLED: Duration = Duration::from_millis(1_500);
+/// For the wait until the network is idle.
+const IDLE: Duration = Duration::from_millis(500);
+/// How often a condition is looked at that time alone can change.
+const TICK: Duration = Duration::from_millis(50);
+/// The browser's word for a tunnel that the proxy did not open.
+const TUNNEL_REFUSED: &str = "net::ERR_TUNNEL_CONNECTION_FAILED";
 
 /// When a navigation counts as done.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -48,35 +66,281 @@ impl Tab {
     /// Loads a URL. The policy is asked before the request and after the landing.
     ///
     /// # Errors
-    /// [`Error::Refused`], [`Error::InvalidUrl`], [`Error::UnsupportedScheme`],
+    /// [`Error::Refused`], [`Error::RefusedByGate`], [`Error::InvalidUrl`], [`Error::UnsupportedScheme`],
     /// [`Error::NavigationFailed`], [`Error::DialogOpen`], [`Error::TimedOut`], [`Error::PageGone`].
-    pub async fn navigate(
-        &self,
-        _url: &str,
-        _until: WaitUntil,
-        _deadline: Deadline,
-    ) -> Result<Navigation, Error> {
-        todo!()
+    pub async fn navigate(&self, url: &str, until: WaitUntil, deadline: Deadline) -> Result<Navigation, Error> {
+        let checked = self.allowed(url)?;
+        let url = checked.url().to_string();
+        let mut leaving = self.leave(deadline).await?;
+        let navigate = Navigate { url: url.clone(), frame_id: None };
+        let call = self.page().call(navigate, deadline.remaining());
+        let navigated = match self.unless_dialog(call, &leaving).await? {
+            Ok(navigated) => navigated,
+            Err(CallError::TimedOut { .. }) => return Err(deadline.error("the document")),
+            Err(error) => return Err(error.into()),
+        };
+        if navigated.is_download == Some(true) {
+            return self.stayed(&leaving, true, deadline).await;
+        }
+        match navigated.error_text {
+            None => {}
+            // The answer was empty (204, 205), or it became a download.
+            Some(text) if text == "net::ERR_ABORTED" => {
+                let download = self.state().borrow().downloads.total() > leaving.downloads;
+                return self.stayed(&leaving, download, deadline).await;
+            }
+            Some(text) => {
+                leaving.stop = None;
+                return Err(self.failure(&self.asked_for(&navigated.loader_id.unwrap_or_default(), url), &text));
+            }
+        }
+        if let Some(loader) = navigated.loader_id {
+            let committed = |state: &PageState| {
+                state.main_frame().document == loader || state.commits > leaving.commits || state.dialog.is_some()
+            };
+            self.until("the document", deadline, committed).await?;
+        }
+        self.land(leaving, until, deadline).await
     }
 
     /// Moves in the session history.
     ///
     /// # Errors
     /// As [`Tab::navigate`]; [`Error::ActionFailed`] where there is nowhere to go.
-    pub async fn history(
-        &self,
-        _action: HistoryAction,
-        _until: WaitUntil,
-        _deadline: Deadline,
-    ) -> Result<Navigation, Error> {
-        todo!()
+    pub async fn history(&self, action: HistoryAction, until: WaitUntil, deadline: Deadline) -> Result<Navigation, Error> {
+        let leaving = self.leave(deadline).await?;
+        let page = self.page();
+        if action == HistoryAction::Reload {
+            self.unless_dialog(page.call(Reload::default(), deadline.remaining()), &leaving).await??;
+        } else {
+            let history = page.call(GetNavigationHistory {}, deadline.remaining()).await?;
+            let position = match action {
+                HistoryAction::Back => history.current_index.checked_sub(1),
+                _ => history.current_index.checked_add(1),
+            };
+            let entry = position.and_then(|position| history.entries.get(position));
+            let entry = entry.filter(|entry| !is_blank(&entry.url)).ok_or_else(|| {
+                let way = if action == HistoryAction::Back { "back" } else { "forward" };
+                Error::ActionFailed(format!("there is no page to go {way} to"))
+            })?;
+            self.allowed(&entry.url)?;
+            let call = page.call(NavigateToHistoryEntry { entry_id: entry.id }, deadline.remaining());
+            self.unless_dialog(call, &leaving).await??;
+        }
+        let arrived = |state: &PageState| {
+            state.commits > leaving.commits || state.same_document > leaving.same_document || state.dialog.is_some()
+        };
+        self.until("the document", deadline, arrived).await?;
+        self.land(leaving, until, deadline).await
     }
 
     /// The document's title, raw text of the page.
     ///
     /// # Errors
-    /// [`Error::TimedOut`] where the page does not answer, [`Error::OffPolicy`].
-    pub async fn title(&self, _deadline: Deadline) -> Result<String, Error> {
-        todo!()
+    /// [`Error::TimedOut`], [`Error::OffPolicy`].
+    pub async fn title(&self, deadline: Deadline) -> Result<String, Error> {
+        self.check(&self.url()).map_err(Error::OffPolicy)?;
+        Ok(self.entry(deadline).await?.1)
+    }
+
+    /// Waits until the document has got as far as was asked for. A page that never gets there is not
+    /// waited for once it can be read and its network has stalled; then the answer is false.
+    pub(crate) async fn loaded(&self, until: WaitUntil, deadline: Deadline) -> Result<bool, Error> {
+        let reached = move |state: &PageState| {
+            let milestones = state.main_frame().milestones;
+            state.dialog.is_some()
+                || state.pending.is_none()
+                    && match until {
+                        WaitUntil::Commit => true,
+                        WaitUntil::DomContentLoaded => milestones.dom_content_loaded,
+                        WaitUntil::Load => milestones.load,
+                        WaitUntil::NetworkIdle => {
+                            milestones.dom_content_loaded && state.requests.idle().is_some_and(|idle| idle >= IDLE)
+                        }
+                    }
+        };
+        let stalled = |state: &PageState| {
+            until == WaitUntil::Load
+                && state.main_frame().milestones.dom_content_loaded
+                && state.requests.since_last_event() >= STALLED
+        };
+        loop {
+            match self.until("the load", deadline.at_most(TICK), reached).await {
+                Ok(()) => return Ok(true),
+                Err(Error::TimedOut { .. }) => {
+                    let state = self.state();
+                    let state = state.borrow();
+                    if stalled(&state) || deadline.has_passed() && state.pending.is_none() {
+                        return Ok(false);
+                    }
+                    if deadline.has_passed() {
+                        return Err(deadline.error("the document"));
+                    }
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// The error for a document that did not come, in the words of whoever refused it.
+    pub(crate) fn failure(&self, url: &str, text: &str) -> Error {
+        if text == TUNNEL_REFUSED
+            && let Some(error) = self.gate_refusal(url)
+        {
+            return error;
+        }
+        if text == "net::ERR_BLOCKED_BY_CLIENT"
+            && let Err(refusal) = self.charter().policy.check_url(url, Purpose::Document)
+        {
+            return Error::Refused(refusal);
+        }
+        Error::NavigationFailed { url: url.to_owned(), reason: text.to_owned() }
+    }
+
+    /// The URL that a load asked for last, behind all redirects; `url` where nothing is known of it.
+    fn asked_for(&self, loader: &LoaderId, url: String) -> String {
+        let state = self.state();
+        let state = state.borrow();
+        state.asked.as_ref().filter(|asked| asked.0 == *loader).map_or(url, |asked| asked.1.clone())
+    }
+
+    /// What the gate recorded of its last refusal of this URL's host.
+    fn gate_refusal(&self, url: &str) -> Option<Error> {
+        let url = Url::parse(url).ok()?;
+        let host = Host::of_url(&url).ok()?.to_string();
+        let entry = self.last_refusal(&host, url.port_or_known_default()?)?;
+        let code = entry.code?;
+        let reason = entry.reason.clone().unwrap_or_else(|| code.to_string());
+        Some(if code.is_refusal() {
+            Error::RefusedByGate { host, code, reason }
+        } else {
+            Error::NavigationFailed { url: url.to_string(), reason }
+        })
+    }
+
+    fn allowed(&self, url: &str) -> Result<CheckedUrl, Error> {
+        self.charter().policy.check_url(url, Purpose::Document).map_err(|refusal| match refusal {
+            Refusal::UnsupportedScheme { scheme } => Error::UnsupportedScheme(scheme),
+            Refusal::UrlTooLong { .. } | Refusal::Unparseable(_) | Refusal::UserInfo | Refusal::UnusableHost(_) => {
+                Error::InvalidUrl(refusal.to_string())
+            }
+            refusal => Error::Refused(refusal),
+        })
+    }
+
+    /// Takes note of what there was before a navigation.
+    async fn leave(&self, deadline: Deadline) -> Result<Leaving, Error> {
+        self.ready(deadline).await?;
+        if let Some(dialog) = self.state().borrow().dialog.clone() {
+            return Err(Error::DialogOpen(dialog));
+        }
+        self.unstick().await;
+        let state = self.state();
+        let state = state.borrow();
+        Ok(Leaving {
+            commits: state.commits,
+            same_document: state.same_document,
+            dialogs: state.dialogs.total(),
+            downloads: state.downloads.total(),
+            stop: Some(self.clone()),
+        })
+    }
+
+    /// Awaits a navigation command, which a page that asks to stay holds up with a dialog.
+    async fn unless_dialog<T>(&self, call: impl Future<Output = T>, leaving: &Leaving) -> Result<T, Error> {
+        let mut state = self.state();
+        let dialog = async {
+            let asked = |state: &PageState| state.dialog.is_some() && state.dialogs.total() > leaving.dialogs;
+            match state.wait_for(asked).await {
+                Ok(state) => state.dialog.clone(),
+                Err(_) => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            answer = call => Ok(answer),
+            Some(dialog) = dialog => Err(Error::DialogOpen(dialog)),
+        }
+    }
+
+    /// The page is on a new document: waits for it, and holds it to the policy.
+    async fn land(&self, mut leaving: Leaving, until: WaitUntil, deadline: Deadline) -> Result<Navigation, Error> {
+        let complete = self.loaded(until, deadline).await?;
+        leaving.stop = None;
+        let state = self.state();
+        let (landed, loader, failed, from_gate, status_code) = {
+            let state = state.borrow();
+            let frame = state.main_frame();
+            let response = state.response(&frame.document);
+            (
+                frame.url.clone(),
+                frame.document.clone(),
+                frame.failed,
+                response.and_then(|response| response.from_gate.clone()),
+                response.map(|response| response.status),
+            )
+        };
+        if from_gate.is_some() {
+            return Err(self.refused_page(&landed));
+        }
+        if failed {
+            return Err(self.failure(&landed, "the document could not be loaded"));
+        }
+        self.check(&landed).map_err(Error::Refused)?;
+        self.report(&leaving, &loader, status_code, !complete, deadline).await
+    }
+
+    /// The error for a page that the gate wrote in place of a site.
+    pub(crate) fn refused_page(&self, url: &str) -> Error {
+        self.gate_refusal(url).unwrap_or_else(|| Error::NavigationFailed {
+            url: url.to_owned(),
+            reason: "the gate could not reach the host".to_owned(),
+        })
+    }
+
+    async fn report(
+        &self,
+        leaving: &Leaving,
+        loader: &LoaderId,
+        status_code: Option<u16>,
+        still_loading: bool,
+        deadline: Deadline,
+    ) -> Result<Navigation, Error> {
+        let (_, title) = self.entry(deadline.with_grace()).await?;
+        let state = self.state();
+        let state = state.borrow();
+        let moved = state.commits > leaving.commits && state.main_frame().document == *loader;
+        Ok(Navigation {
+            url: self.url(),
+            title,
+            status_code: status_code.filter(|_| moved),
+            download: false,
+            still_loading,
+            dialogs: state.dialogs.since(leaving.dialogs).cloned().collect(),
+        })
+    }
+
+    /// Nothing came to be shown: the page is what it was.
+    async fn stayed(&self, leaving: &Leaving, download: bool, deadline: Deadline) -> Result<Navigation, Error> {
+        let (url, title) = self.entry(deadline.with_grace()).await?;
+        let dialogs = self.state().borrow().dialogs.since(leaving.dialogs).cloned().collect();
+        Ok(Navigation { url, title, status_code: None, download, still_loading: false, dialogs })
+    }
+}
+
+/// What there was before a navigation. Dropped before the landing, it stops the load.
+struct Leaving {
+    commits: u64,
+    same_document: u64,
+    dialogs: u64,
+    downloads: u64,
+    stop: Option<Tab>,
+}
+
+impl Drop for Leaving {
+    fn drop(&mut self) {
+        if let Some(tab) = &self.stop {
+            tab.page().send(&StopLoading {});
+        }
     }
 }

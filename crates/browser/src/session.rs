@@ -4,8 +4,11 @@ use std::sync::Arc;
 
 use bathy_chromium::Level;
 use bathy_policy::{HostPattern, Policy};
+use futures::future::join_all;
+use tokio::sync::{Mutex, watch};
 
-use crate::{Deadline, Error, Tab};
+use crate::context::{Context, Tabs};
+use crate::{Deadline, Engine, Error, Tab};
 
 /// What a session may be given.
 #[derive(Debug, Clone, Default)]
@@ -36,51 +39,141 @@ pub struct TabSummary {
 /// A session. A cheap handle; it survives a crash of the browser.
 #[derive(Clone)]
 pub struct Session {
-    _shared: Arc<()>,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    engine: Engine,
+    options: SessionOptions,
+    policy: Policy,
+    level: Level,
+    /// Held while a context is opened, so that two callers do not open two.
+    life: Mutex<Life>,
+    /// The tabs of the latest context.
+    tabs: watch::Sender<Option<watch::Receiver<Tabs>>>,
+}
+
+enum Life {
+    Open(Context),
+    /// The browser ended; whoever called first was told.
+    Lost,
+    Closed,
 }
 
 impl Session {
+    pub(crate) async fn open(engine: Engine, options: SessionOptions) -> Result<Self, Error> {
+        let policy = match &options.allowed_hosts {
+            Some(hosts) => engine.options().policy.narrowed(hosts).map_err(|error| Error::InvalidArgument(error.to_string()))?,
+            None => engine.options().policy.clone(),
+        };
+        let context = context(&engine, &options, &policy).await?;
+        let level = context.instance().level();
+        let tabs = watch::Sender::new(Some(context.tabs()));
+        let life = Mutex::new(Life::Open(context));
+        Ok(Self { shared: Arc::new(Shared { engine, options, policy, level, life, tabs }) })
+    }
+
     /// Its name in the ledger.
     pub fn id(&self) -> &str {
-        todo!()
+        &self.shared.options.id
     }
 
     /// What holds its traffic: the kernel or the browser.
     pub fn containment(&self) -> Level {
-        todo!()
+        self.shared.level
     }
 
     /// Its policy.
     pub fn policy(&self) -> &Policy {
-        todo!()
+        &self.shared.policy
     }
 
     /// The tab with this index, or the active one. After a crash of the browser the first call says so
     /// and the next one gets a fresh blank tab.
     ///
     /// # Errors
-    /// [`Error::NoPage`], [`Error::NoSuchTab`], [`Error::BrowserGone`], [`Error::SessionClosed`].
-    pub async fn tab(&self, _index: Option<usize>) -> Result<Tab, Error> {
-        todo!()
+    /// [`Error::NoPage`], [`Error::NoSuchTab`], [`Error::BrowserGone`], [`Error::SessionClosed`], and those
+    /// of starting a browser.
+    pub async fn tab(&self, index: Option<usize>) -> Result<Tab, Error> {
+        let mut life = self.shared.life.lock().await;
+        match &*life {
+            Life::Open(context) if context.is_gone() => {
+                let reason = context.instance().reason().await;
+                *life = Life::Lost;
+                self.shared.tabs.send_replace(None);
+                return Err(Error::BrowserGone(reason));
+            }
+            Life::Open(_) => {}
+            Life::Lost => {
+                let context = context(&self.shared.engine, &self.shared.options, &self.shared.policy).await?;
+                self.shared.tabs.send_replace(Some(context.tabs()));
+                *life = Life::Open(context);
+            }
+            Life::Closed => return Err(Error::SessionClosed),
+        }
+        let tabs = self.known_tabs();
+        match index {
+            Some(index) => {
+                let count = tabs.list.len();
+                tabs.list.into_iter().nth(index).ok_or(Error::NoSuchTab { index, count })
+            }
+            None => tabs.list.into_iter().find(|tab| Some(tab.target()) == tabs.active.as_ref()).ok_or(Error::NoPage),
+        }
     }
 
     /// The tabs in order. Titles are read within the deadline, and left out where a page does not answer.
-    pub async fn tabs(&self, _deadline: Deadline) -> Result<Vec<TabSummary>, Error> {
-        todo!()
+    ///
+    /// # Errors
+    /// [`Error::SessionClosed`].
+    pub async fn tabs(&self, deadline: Deadline) -> Result<Vec<TabSummary>, Error> {
+        if matches!(*self.shared.life.lock().await, Life::Closed) {
+            return Err(Error::SessionClosed);
+        }
+        let tabs = self.known_tabs();
+        let summaries = tabs.list.iter().enumerate().map(|(index, tab)| {
+            let active = Some(tab.target()) == tabs.active.as_ref();
+            summary(tab, index, active, deadline)
+        });
+        Ok(join_all(summaries).await)
     }
 
     /// The URL of the active tab, as far as it is known without asking the page.
     pub fn url(&self) -> Option<String> {
-        todo!()
+        let tabs = self.known_tabs();
+        tabs.list.iter().find(|tab| Some(tab.target()) == tabs.active.as_ref()).map(Tab::url)
     }
 
     /// How many tabs there are.
     pub fn tab_count(&self) -> usize {
-        todo!()
+        self.known_tabs().list.len()
     }
 
     /// Ends the session and all in it. Idempotent.
     pub async fn close(&self) {
-        todo!()
+        let life = std::mem::replace(&mut *self.shared.life.lock().await, Life::Closed);
+        self.shared.tabs.send_replace(None);
+        if let Life::Open(context) = life {
+            context.close().await;
+        }
     }
+
+    fn known_tabs(&self) -> Tabs {
+        self.shared.tabs.borrow().as_ref().map(|tabs| tabs.borrow().clone()).unwrap_or_default()
+    }
+}
+
+/// How a tab is listed. A tab off policy is not asked for its title.
+pub(crate) async fn summary(tab: &Tab, index: usize, active: bool, deadline: Deadline) -> TabSummary {
+    let url = tab.url();
+    let allowed = tab.check(&url).is_ok();
+    let title = if allowed { tab.entry(deadline).await.ok().map(|(_, title)| title) } else { None };
+    TabSummary { index, active, url, allowed, title }
+}
+
+async fn context(engine: &Engine, options: &SessionOptions, policy: &Policy) -> Result<Context, Error> {
+    let context = engine.instance().await?.context(&options.id, policy.clone()).await?;
+    if let Some(viewport) = options.viewport.filter(|viewport| *viewport != engine.options().viewport) {
+        context.resize(viewport).await?;
+    }
+    Ok(context)
 }

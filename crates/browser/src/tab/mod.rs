@@ -1,17 +1,202 @@
 //! Tabs: a handle for callers, a task that owns what is known of the page.
 
+mod requests;
+mod state;
+mod task;
+
 use std::sync::Arc;
+use std::time::Duration;
+
+use bathy_cdp::protocol::page::{GetNavigationHistory, NavigationEntry};
+use bathy_cdp::protocol::target::TargetInfo;
+use bathy_cdp::protocol::{FrameId, TargetId};
+use bathy_cdp::{Lane, Session};
+use bathy_egress::{Ledger, LedgerEntry};
+use bathy_policy::{Purpose, Refusal};
+use tokio::sync::{Mutex, watch};
+
+pub(crate) use state::{FrameState, PageState};
+pub(crate) use task::{Charter, Rules};
+
+use crate::page::RefTable;
+use crate::{Deadline, Error};
+
+/// The longest URL and title that are handed on, in characters.
+const URL_LIMIT: usize = 4_000;
+const TITLE_LIMIT: usize = 1_000;
+/// A page that does not answer a trivial question for so long is taken to be stuck in a script.
+const LIVENESS: Duration = Duration::from_millis(400);
 
 /// A page in a session. A cheap handle; what it can do is defined beside what it does: reading in
 /// `read`, acting in `act`, loading in `navigation`, waiting in `wait`, pictures in `capture`.
 #[derive(Clone)]
 pub struct Tab {
-    _shared: Arc<()>,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    target: TargetId,
+    page: Session,
+    state: watch::Receiver<PageState>,
+    charter: watch::Receiver<Arc<Charter>>,
+    ledger: Ledger,
+    /// Which number stands for which element. Held across awaits on the page, hence asynchronous.
+    refs: Mutex<RefTable>,
 }
 
 impl Tab {
+    /// Takes charge of an attached page, before it runs.
+    pub(crate) fn attach(target: &TargetInfo, page: Session, lane: Lane, rules: Rules) -> Self {
+        let main = FrameId(target.target_id.0.clone());
+        let (sender, state) = watch::channel(PageState::new(main, page.clone()));
+        let (charter, ledger) = (rules.charter.clone(), rules.ledger.clone());
+        tokio::spawn(task::run(page.clone(), lane, sender, rules));
+        Self {
+            shared: Arc::new(Shared { target: target.target_id.clone(), page, state, charter, ledger, refs: Mutex::default() }),
+        }
+    }
+
     /// The URL of its document, with the fragment.
     pub fn url(&self) -> String {
-        todo!()
+        bounded(&self.shared.state.borrow().main_frame().url, URL_LIMIT)
+    }
+
+    pub(crate) fn target(&self) -> &TargetId {
+        &self.shared.target
+    }
+
+    /// The protocol session of the page itself.
+    pub(crate) fn page(&self) -> &Session {
+        &self.shared.page
+    }
+
+    /// What is known of the page, to look at or to wait on.
+    pub(crate) fn state(&self) -> watch::Receiver<PageState> {
+        self.shared.state.clone()
+    }
+
+    pub(crate) fn refs(&self) -> &Mutex<RefTable> {
+        &self.shared.refs
+    }
+
+    /// Whose tab this is and what it may load.
+    pub(crate) fn charter(&self) -> Arc<Charter> {
+        self.shared.charter.borrow().clone()
+    }
+
+    /// What the gate recorded when it refused this tab's session a host last.
+    pub(crate) fn last_refusal(&self, host: &str, port: u16) -> Option<Arc<LedgerEntry>> {
+        self.shared.ledger.last_refusal(&self.charter().session, host, port)
+    }
+
+    /// The frame, as it is known now.
+    pub(crate) fn frame(&self, id: &FrameId) -> Option<FrameState> {
+        self.shared.state.borrow().frame(id).cloned()
+    }
+
+    /// Waits until something about the page is so.
+    ///
+    /// # Errors
+    /// [`Error::PageGone`] when the tab is closed first, [`Error::TimedOut`].
+    pub(crate) async fn until(
+        &self,
+        what: &'static str,
+        deadline: Deadline,
+        mut condition: impl FnMut(&PageState) -> bool,
+    ) -> Result<(), Error> {
+        let mut state = self.state();
+        let closed = {
+            let waiting = state.wait_for(|state| condition(state) || state.closed);
+            match deadline.bound(what, waiting).await? {
+                Ok(state) => !condition(&state),
+                Err(_) => true,
+            }
+        };
+        if closed { Err(self.gone()) } else { Ok(()) }
+    }
+
+    /// Waits for the page's first frame tree, and for its process to be alive.
+    pub(crate) async fn ready(&self, deadline: Deadline) -> Result<(), Error> {
+        self.until("the page", deadline, |state| state.ready).await?;
+        if self.shared.state.borrow().closed { Err(self.gone()) } else { Ok(()) }
+    }
+
+    /// Everything that must hold before the page is read or acted on: it is alive, its URL is within
+    /// the policy, and no dialog holds it up.
+    pub(crate) async fn enter(&self, deadline: Deadline) -> Result<(), Error> {
+        self.ready(deadline).await?;
+        let state = self.shared.state.borrow();
+        if state.crashed {
+            return Err(Error::PageGone("its process crashed; navigate to load it again".to_owned()));
+        }
+        if let Some(dialog) = &state.dialog {
+            return Err(Error::DialogOpen(dialog.clone()));
+        }
+        let url = state.main_frame().url.clone();
+        drop(state);
+        self.check(&url).map_err(Error::OffPolicy)
+    }
+
+    /// Whether the policy lets this tab show `url`. A blank page is nobody's.
+    pub(crate) fn check(&self, url: &str) -> Result<(), Refusal> {
+        if is_blank(url) {
+            return Ok(());
+        }
+        // Documents that a page makes itself carry the origin of their maker, which was checked.
+        if url.starts_with("blob:") || url.starts_with("data:") || url == "about:srcdoc" {
+            let origin = self.shared.state.borrow().main_frame().origin.clone();
+            if origin == "://" || origin == "null" || origin.is_empty() {
+                return Ok(());
+            }
+            return self.charter().policy.check_url(&origin, Purpose::Document).map(drop);
+        }
+        self.charter().policy.check_url(url, Purpose::Document).map(drop)
+    }
+
+    /// The URL and title as the browser itself shows them; the page is not asked, so that this works with
+    /// an open dialog and with a page that is stuck.
+    pub(crate) async fn entry(&self, deadline: Deadline) -> Result<(String, String), Error> {
+        let history = self.page().call(GetNavigationHistory {}, deadline.remaining()).await?;
+        let NavigationEntry { url, title, .. } =
+            history.entries.into_iter().nth(history.current_index).unwrap_or_default();
+        // Where a document has no title, the browser shows its address there.
+        let untitled = !title.is_empty() && strip_scheme(&url).starts_with(strip_scheme(&title));
+        let title = if untitled { String::new() } else { bounded(&title, TITLE_LIMIT) };
+        Ok((bounded(&url, URL_LIMIT), title))
+    }
+
+    /// Ends a script that holds the page up, so that the page can be left.
+    pub(crate) async fn unstick(&self) {
+        use bathy_cdp::protocol::runtime::{Evaluate, TerminateExecution};
+        let probe = Evaluate { expression: "1".to_owned(), silent: Some(true), ..Evaluate::default() };
+        if self.page().call(probe, LIVENESS).await.is_err() {
+            // An error means that the page got out of it meanwhile or is gone; both are fine.
+            let _ = self.page().call(TerminateExecution {}, LIVENESS).await;
+        }
+    }
+
+    fn gone(&self) -> Error {
+        if self.page().connection().is_closed() {
+            Error::BrowserGone("its connection is closed".to_owned())
+        } else {
+            Error::PageGone("the tab was closed".to_owned())
+        }
+    }
+}
+
+/// Whether this is the empty page that a tab starts with.
+pub(crate) fn is_blank(url: &str) -> bool {
+    url.is_empty() || url == "about:blank" || url.starts_with("about:blank#")
+}
+
+fn strip_scheme(url: &str) -> &str {
+    url.split_once("://").map_or(url, |(_, rest)| rest)
+}
+
+/// The first `limit` characters.
+pub(crate) fn bounded(text: &str, limit: usize) -> String {
+    match text.char_indices().nth(limit) {
+        Some((end, _)) => text[..end].to_owned(),
+        None => text.to_owned(),
     }
 }

@@ -13,6 +13,7 @@ pub mod dom;
 pub mod emulation;
 pub mod fetch;
 pub mod input;
+pub mod inspector;
 pub mod network;
 pub mod page;
 pub mod runtime;
@@ -51,6 +52,7 @@ pub fn known() -> Vec<(&'static str, &'static [&'static str])> {
         emulation::KNOWN,
         fetch::KNOWN,
         input::KNOWN,
+        inspector::KNOWN,
         network::KNOWN,
         page::KNOWN,
         runtime::KNOWN,

@@ -1,0 +1,252 @@
+//! A running browser: its process, its connection, its gate, and the contexts in it.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex as StdMutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use bathy_cdp::protocol::BrowserContextId;
+use bathy_cdp::protocol::target::{
+    AttachedToTarget, CloseTarget, DetachedFromTarget, SetAutoAttach, TargetFilterEntry, TargetInfo,
+};
+use bathy_cdp::protocol::{SessionId, browser};
+use bathy_cdp::{Connection, Lane};
+use bathy_chromium::{FindError, LaunchOptions, Launched, Level, Process};
+use bathy_egress::Gate;
+use bathy_policy::Policy;
+use tokio::net::TcpListener;
+use tokio::sync::{Mutex, mpsc};
+
+use crate::context::Context;
+use crate::deadline::COMMAND_TIMEOUT;
+use crate::engine::EngineOptions;
+use crate::{Error, engine};
+
+/// How long the browser may take to end by itself.
+const CLOSE_PATIENCE: Duration = Duration::from_millis(800);
+/// Bytes of disk cache for all sessions together; contexts keep their caches in memory.
+const DISK_CACHE: u64 = 64 * 1024 * 1024;
+
+/// What the browser tells a context about its pages.
+pub(crate) enum PageEvent {
+    Attached { target: TargetInfo, session: bathy_cdp::Session, lane: Lane },
+    Detached { session: SessionId },
+}
+
+type Listeners = Arc<StdMutex<HashMap<BrowserContextId, mpsc::UnboundedSender<PageEvent>>>>;
+
+/// A running browser.
+pub(crate) struct Instance {
+    connection: Connection,
+    gate: Gate,
+    level: Level,
+    viewport: (u32, u32),
+    hold_documents: bool,
+    listeners: Listeners,
+    spares: Mutex<Vec<Context>>,
+    spare_count: usize,
+    /// No spare is made any more.
+    retired: AtomicBool,
+    process: Mutex<Option<Process>>,
+}
+
+impl Instance {
+    pub(crate) async fn launch(options: &EngineOptions) -> Result<Arc<Self>, Error> {
+        let executable = bathy_chromium::find(&options.lookup).map_err(|error| missing(&error))?;
+        let gate = Gate::new(options.gate.clone());
+        let refusing_proxy = if options.containment == bathy_chromium::Containment::Kernel {
+            None
+        } else {
+            let address = gate.refusing_address().await;
+            Some(address.map_err(|error| Error::LaunchFailed(format!("the gate cannot listen: {error}")))?)
+        };
+        let launched = bathy_chromium::launch(LaunchOptions {
+            executable,
+            containment: options.containment,
+            headless: options.lookup.headless,
+            window: options.viewport,
+            user_agent: options.user_agent.clone(),
+            refusing_proxy,
+            deadline: options.launch_timeout,
+            disk_cache_bytes: DISK_CACHE,
+            parent_directory: None,
+        })
+        .await
+        .map_err(|error| Error::LaunchFailed(engine::describe(&error)))?;
+        Self::begin(launched, gate, options).await
+    }
+
+    async fn begin(launched: Launched, gate: Gate, options: &EngineOptions) -> Result<Arc<Self>, Error> {
+        let Launched { process, reader, writer, level, gate_listener, .. } = launched;
+        if let Some(listener) = gate_listener {
+            TcpListener::from_std(listener)
+                .and_then(|listener| gate.attach_shared(listener))
+                .map_err(|error| Error::LaunchFailed(format!("the gate cannot listen: {error}")))?;
+        }
+        let (connection, lane) = Connection::open(reader, writer);
+        let listeners = Listeners::default();
+        tokio::spawn(route(connection.clone(), lane, Arc::clone(&listeners)));
+        let filter = vec![
+            TargetFilterEntry { r#type: Some("page".to_owned()), exclude: Some(false) },
+            TargetFilterEntry { r#type: None, exclude: Some(true) },
+        ];
+        let attach = SetAutoAttach {
+            auto_attach: true,
+            wait_for_debugger_on_start: true,
+            flatten: Some(true),
+            filter: Some(filter),
+        };
+        connection.browser().call(attach, COMMAND_TIMEOUT).await?;
+        let instance = Arc::new(Self {
+            connection,
+            gate,
+            level,
+            viewport: options.viewport,
+            hold_documents: options.policy.resources_are_wider(),
+            listeners,
+            spares: Mutex::default(),
+            spare_count: options.spare_sessions,
+            retired: AtomicBool::new(false),
+            process: Mutex::new(Some(process)),
+        });
+        instance.refill();
+        Ok(instance)
+    }
+
+    pub(crate) fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    pub(crate) fn gate(&self) -> &Gate {
+        &self.gate
+    }
+
+    pub(crate) fn level(&self) -> Level {
+        self.level
+    }
+
+    pub(crate) fn viewport(&self) -> (u32, u32) {
+        self.viewport
+    }
+
+    pub(crate) fn hold_documents(&self) -> bool {
+        self.hold_documents
+    }
+
+    pub(crate) fn is_gone(&self) -> bool {
+        self.connection.is_closed()
+    }
+
+    /// Asks for the page events of a context, from now until the receiver is dropped.
+    pub(crate) fn listen(&self, context: &BrowserContextId) -> mpsc::UnboundedReceiver<PageEvent> {
+        // Without a bound since losing a page would lose it for good; a context's pages are few and the
+        // reader does nothing but take note of them.
+        let (sender, receiver) = mpsc::unbounded_channel();
+        lock(&self.listeners).insert(context.clone(), sender);
+        receiver
+    }
+
+    pub(crate) fn forget(&self, context: &BrowserContextId) {
+        lock(&self.listeners).remove(context);
+    }
+
+    /// A context for a session: a warm one where there is one.
+    pub(crate) async fn context(self: &Arc<Self>, id: &str, policy: Policy) -> Result<Context, Error> {
+        let spare = self.spares.lock().await.pop();
+        let context = match spare {
+            Some(spare) if !spare.is_gone() => spare,
+            _ => Context::create(self).await?,
+        };
+        context.assign(id, policy);
+        self.refill();
+        Ok(context)
+    }
+
+    /// Makes up for the spare contexts that were taken, out of the caller's way.
+    fn refill(self: &Arc<Self>) {
+        let instance = Arc::downgrade(self);
+        tokio::spawn(async move {
+            let Some(instance) = instance.upgrade() else { return };
+            let mut spares = instance.spares.lock().await;
+            while spares.len() < instance.spare_count && !instance.is_gone() && !instance.is_retired() {
+                match Context::create(&instance).await {
+                    Ok(context) if instance.is_retired() => drop(context),
+                    Ok(context) => spares.push(context),
+                    Err(error) => {
+                        tracing::debug!(%error, "no spare session could be made");
+                        return;
+                    }
+                }
+            }
+        });
+    }
+
+    fn is_retired(&self) -> bool {
+        self.retired.load(Ordering::Acquire)
+    }
+
+    /// Lets go of the spares, which would keep the browser alive: the engine is dropped.
+    pub(crate) fn retire(&self) {
+        self.retired.store(true, Ordering::Release);
+        // Whoever holds the lock makes spares, and lets go of them itself.
+        if let Ok(mut spares) = self.spares.try_lock() {
+            spares.clear();
+        }
+    }
+
+    /// Why the browser ended.
+    pub(crate) async fn reason(&self) -> String {
+        match self.process.lock().await.as_ref() {
+            Some(process) => tokio::time::timeout(Duration::from_millis(500), process.exited())
+                .await
+                .map_or_else(|_| "its connection broke".to_owned(), |exit| exit.to_string()),
+            None => "it was closed".to_owned(),
+        }
+    }
+
+    pub(crate) async fn close(&self) {
+        self.retire();
+        self.spares.lock().await.clear();
+        let process = self.process.lock().await.take();
+        if let Some(process) = process {
+            // A dead browser does not answer, and is closed all the same.
+            let _ = self.connection.browser().call(browser::Close {}, CLOSE_PATIENCE).await;
+            process.close(CLOSE_PATIENCE).await;
+        }
+    }
+}
+
+/// Hands page events to the contexts that the pages are in. A page of no session is closed.
+async fn route(connection: Connection, mut lane: Lane, listeners: Listeners) {
+    let mut contexts: HashMap<SessionId, BrowserContextId> = HashMap::new();
+    while let Some(message) = lane.next().await {
+        if let Some(event) = message.decode::<AttachedToTarget>() {
+            let lane = connection.claim(&event.session_id);
+            let session = connection.session(event.session_id.clone());
+            let context = event.target_info.browser_context_id.clone().unwrap_or_default();
+            let listener = lock(&listeners).get(&context).cloned();
+            let target = event.target_info.target_id.clone();
+            contexts.insert(event.session_id, context);
+            let sent = listener.is_some_and(|listener| {
+                listener.send(PageEvent::Attached { target: event.target_info, session, lane }).is_ok()
+            });
+            if !sent {
+                connection.browser().send(&CloseTarget { target_id: target });
+            }
+        } else if let Some(event) = message.decode::<DetachedFromTarget>()
+            && let Some(context) = contexts.remove(&event.session_id)
+            && let Some(listener) = lock(&listeners).get(&context)
+        {
+            // A listener that is gone has no use for it.
+            let _ = listener.send(PageEvent::Detached { session: event.session_id });
+        }
+    }
+}
+
+fn lock(listeners: &Listeners) -> MutexGuard<'_, HashMap<BrowserContextId, mpsc::UnboundedSender<PageEvent>>> {
+    listeners.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn missing(error: &FindError) -> Error {
+    Error::MissingBinary { reason: error.to_string(), advice: error.advice() }
+}

@@ -1,0 +1,73 @@
+// What can be acted on: native controls, ARIA widgets, whatever takes focus, whatever listens, whatever has the hand.
+
+/** Listeners that the protocol reported: element → set of event types. */
+const listeners = new WeakMap();
+const CLICKS = new Set(['click', 'mousedown', 'mouseup', 'pointerdown', 'pointerup', 'touchstart', 'touchend', 'dblclick', 'contextmenu', 'auxclick', 'dragstart']);
+const CLICK_ATTRIBUTES = ['onclick', 'onmousedown', 'onmouseup', 'onpointerdown', 'onpointerup', 'ontouchstart', 'ondblclick', 'oncontextmenu'];
+
+const listens = (element) => {
+  const types = listeners.get(element);
+  if (types) for (const type of types) if (CLICKS.has(type)) return true;
+  return CLICK_ATTRIBUTES.some((name) => hasAttribute(element, name));
+};
+
+/** A root's listener serves everything below it (delegation), so it says nothing about the root itself. */
+const isRootLike = (element) => {
+  const tag = tagOf(element);
+  if (tag === 'html' || tag === 'body') return true;
+  const parent = parentNode(element);
+  if (!isElement(parent) || tagOf(parent) !== 'body' || roleOfAttribute(element)) return false;
+  return childElementCount(element) > 0 && childElementCount(parent) < 12 && rectOf(element).height >= 0.8 * scrollHeight(parent) && rectOf(element).width >= 0.8 * clientWidth(parent) &&
+    queryElement(element, 'a[href],button,input,select,textarea,[role],[tabindex],p,h1,h2,li,td').length > 1;
+};
+const roleOfAttribute = (element) => (attribute(element, 'role') ?? '').trim();
+
+/** Native controls and widgets by role. */
+const isWidget = (element, role) => {
+  if (WIDGET_ROLES.has(role) && (role !== 'gridcell' || focusable(element))) {
+    // A separator or gridcell that takes no focus is structure; an option of a native select belongs to its select.
+    return tagOf(element) !== 'option';
+  }
+  switch (role) {
+    case 'color': case 'date': case 'file': return true;
+    case 'video': case 'audio': return hasAttribute(element, 'controls');
+    default: return false;
+  }
+};
+
+/** "widget", "focus", "listener", "pointer" or null: why a person could click here. */
+const clickReason = (pass, facts, role) => {
+  const { element } = facts;
+  if (isWidget(element, role)) return 'widget';
+  const tag = tagOf(element);
+  if (tag === 'html' || tag === 'body') return null;
+  if (tag === 'label' || tag === 'option' || tag === 'iframe' || tag === 'frame') return null;
+  if (editingHost(element)) return 'widget';
+  if (hasAttribute(element, 'tabindex') && focusable(element) && attribute(element, 'tabindex').trim() >= '0') return isScrollArea(facts) && !listens(element) ? null : 'focus';
+  if (listens(element) && !isRootLike(element)) return 'listener';
+  if (attribute(element, 'draggable') === 'true') return 'listener';
+  if (pointer(facts) && !(facts.parent && pointer(facts.parent))) return 'pointer';
+  return delegated(pass, facts) ? 'listener' : null;
+};
+
+const pointer = (facts) => (facts.pointer ??= facts.rendered && /^(pointer|grab|move)$/.test(facts.style.cursor));
+
+/** A scroller made focusable for the keyboard alone is no target. */
+const isScrollArea = (facts) => !facts.inline && /auto|scroll/.test(facts.style.overflowX + facts.style.overflowY);
+
+/** The items of a list, table or drawing whose container listens for them. */
+const delegated = (pass, facts) => {
+  const { element } = facts;
+  const tag = tagOf(element);
+  const shape = tag === '' && namespace(element) === SVG && ['circle', 'ellipse', 'path', 'polygon', 'rect', 'image', 'use', 'text', 'g', 'line'].includes(localName(element));
+  if (!(tag === 'li' || tag === 'td' || shape || tag === 'dt' || tag === 'figure')) return false;
+  for (let outer = facts.parent, depth = 0; outer && depth < 4; outer = outer.parent, depth += 1) {
+    const outerTag = tagOf(outer.element);
+    if (['ul', 'ol', 'menu', 'dl', 'table', 'tbody', 'tr'].includes(outerTag) || (shape && localName(outer.element) === 'svg')) {
+      if (listens(outer.element) && !(tag === 'td' && outerTag === 'tr')) return !queryElement(element, 'a[href],button,input,select,textarea').length;
+    } else if (!(shape && localName(outer.element) === 'g')) {
+      return false;
+    }
+  }
+  return false;
+};

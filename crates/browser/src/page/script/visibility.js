@@ -1,0 +1,241 @@
+// What a person can see. Absent is what is hidden from people; present is what they can reach by scrolling, even when it
+// only looks hidden to a naive tool. Truth is taken from layout (rectangles), not from the names of classes.
+
+/** The state of one call: memo of what was found out about elements, and the time limit. */
+class Pass {
+  constructor(budgetMs) {
+    this.deadline = now() + budgetMs;
+    this.facts = new Map();
+    this.names = new Map();
+    this.roles = new Map();
+    this.range = makeRange(document);
+    this.view = viewport();
+    this.owned = owners();
+    this.shadows = 0;
+  }
+
+  get late() {
+    return now() > this.deadline;
+  }
+}
+
+/** Elements that `aria-owns` moves elsewhere in the tree: element → owner (ARIA 1.3; the first owner wins). */
+const owners = () => {
+  const map = new Map();
+  for (const owner of queryDocument(document, '[aria-owns]')) {
+    for (const element of referenced(owner, 'aria-owns')) {
+      if (!map.has(element) && !holds(element, owner)) map.set(element, owner);
+    }
+    if (map.size > 2000) break;
+  }
+  return map;
+};
+
+/** The layout viewport, and the part of the plane that scrolling can bring into it, in client coordinates. */
+const viewport = () => {
+  const root = scrollRoot(document) ?? documentElement(document);
+  const width = window.innerWidth;
+  const height = window.innerHeight;
+  if (!root) return { x: 0, y: 0, width, height, pageWidth: width, pageHeight: height, reach: null };
+  const pageWidth = Math.max(scrollWidth(root), width);
+  const pageHeight = Math.max(scrollHeight(root), height);
+  const x = window.scrollX;
+  const y = window.scrollY;
+  // Right-to-left pages scroll to the negative side.
+  const leftward = x < 0 || getComputedStyle(root).direction === 'rtl';
+  const left = leftward ? width - pageWidth - x : -x;
+  const reach = { left, top: -y, right: left + pageWidth, bottom: pageHeight - y };
+  return { x, y, width, height, pageWidth, pageHeight, reach };
+};
+
+const NO_CLIP = { left: -Infinity, top: -Infinity, right: Infinity, bottom: Infinity };
+const intersect = (a, b) => ({
+  left: Math.max(a.left, b.left),
+  top: Math.max(a.top, b.top),
+  right: Math.min(a.right, b.right),
+  bottom: Math.min(a.bottom, b.bottom),
+});
+
+/** What is known about an element: `rendered` (has a place in layout), `visible` (visibility and opacity let it be seen),
+ *  the clip for its contents by kind of positioning, and inherited ARIA and inert state. */
+const factsOf = (pass, element) => {
+  const known = pass.facts.get(element);
+  if (known) return known;
+  const chain = [];
+  let facts = null;
+  for (let node = element; node && !facts; node = flatParent(node)) {
+    facts = pass.facts.get(node) ?? null;
+    if (!facts) chain.push(node);
+  }
+  for (let index = chain.length - 1; index >= 0; index -= 1) facts = learn(pass, chain[index], facts);
+  return facts;
+};
+
+const INLINE = new Set(['inline', 'contents', 'ruby', 'ruby-text']);
+
+const learn = (pass, element, parent) => {
+  const style = getComputedStyle(element);
+  const display = style.display;
+  const inline = INLINE.has(display);
+  const facts = {
+    element, parent, style, display, inline,
+    rendered: display !== 'none' && display !== '' && (!parent || (parent.rendered && showsChild(parent, element))),
+    visible: true,
+    opacity: parent ? parent.opacity : 1,
+    fixed: parent ? parent.fixed : false,
+    position: 'static',
+    clip: parent ? parent.clip : NO_CLIP,
+    own: parent ? parent.clip : NO_CLIP,
+    absoluteClip: parent ? parent.absoluteClip : NO_CLIP,
+    skipped: false,
+    ariaHidden: (parent ? parent.ariaHidden : false) || attribute(element, 'aria-hidden') === 'true',
+    inert: (parent ? parent.inert : false) || hasAttribute(element, 'inert'),
+    pointer: undefined,
+    background: undefined,
+    rect: undefined,
+  };
+  pass.facts.set(element, facts);
+  if (!facts.rendered) {
+    facts.visible = false;
+    return facts;
+  }
+  const opacity = Number(style.opacity);
+  if (opacity < 1) facts.opacity *= opacity;
+  facts.visible = facts.opacity >= 0.02 && style.visibility === 'visible';
+  if (style.filter !== 'none' && /opacity\((0|0?\.0[01]\d*|[01]?(\.\d+)?%)\)/.test(style.filter)) {
+    facts.opacity = 0;
+    facts.visible = false;
+  }
+  const path = style.clipPath;
+  if (path !== 'none' && clipsAll(path, element)) facts.clip = facts.own = facts.absoluteClip = { left: 0, top: 0, right: 0, bottom: 0 };
+  if (!inline) boxFacts(pass, element, parent, facts);
+  return facts;
+};
+
+/** Closed details show their summary alone; other places that skip their contents are found by `content-visibility`. */
+const showsChild = (parent, child) => {
+  if (parent.skipped) return false;
+  if (tagOf(parent.element) !== 'details' || hasAttribute(parent.element, 'open')) return true;
+  return tagOf(child) === 'summary' && isMainSummary(child);
+};
+
+const isMainSummary = (summary) => {
+  const parent = parentNode(summary);
+  if (!isElement(parent) || tagOf(parent) !== 'details') return false;
+  for (let node = previousElement(summary); node; node = previousElement(node)) if (tagOf(node) === 'summary') return false;
+  return true;
+};
+
+const boxFacts = (pass, element, parent, facts) => {
+  const { style } = facts;
+  const position = style.position;
+  facts.position = position;
+  if (position === 'fixed') {
+    facts.fixed = true;
+    // Nothing scrolls it: what is outside the viewport stays outside. (A transformed ancestor would be its containing
+    // block; then the ancestor's own clip is the narrower truth, and the viewport still bounds it in the common cases.)
+    facts.clip = facts.own = facts.absoluteClip = transformedAncestor(parent)
+      ? facts.clip
+      : { left: 0, top: 0, right: pass.view.width, bottom: pass.view.height };
+  } else if (position === 'absolute' && parent) {
+    facts.clip = facts.own = parent.absoluteClip;
+  }
+  if (style.contentVisibility === 'hidden') facts.skipped = true;
+  if ((position === 'absolute' || position === 'fixed') && style.clip !== 'auto') {
+    const edges = style.clip.match(/-?[\d.]+/g)?.map(Number);
+    if (edges?.length === 4 && (edges[1] - edges[3] < 2 || edges[2] - edges[0] < 2)) {
+      facts.clip = facts.own = facts.absoluteClip = { left: 0, top: 0, right: 0, bottom: 0 };
+    }
+  }
+  const overflowX = style.overflowX;
+  const overflowY = style.overflowY;
+  if ((overflowX !== 'visible' || overflowY !== 'visible') && parent) {
+    // The root's and the body's overflow belong to the viewport (CSS Overflow §3.3).
+    if (element !== documentBody(document) || getComputedStyle(documentElement(document)).overflowX !== 'visible') {
+      facts.clip = intersect(facts.clip, contentsClip(element, facts, overflowX, overflowY));
+      if (position !== 'static' || style.transform !== 'none') facts.absoluteClip = facts.clip;
+    }
+  } else if (position !== 'static' || style.transform !== 'none') {
+    facts.absoluteClip = facts.clip;
+  }
+};
+
+const transformedAncestor = (facts) => {
+  for (let at = facts, depth = 0; at && depth < 60; at = at.parent, depth += 1) {
+    if (!at.inline && (at.style.transform !== 'none' || at.style.filter !== 'none' || at.style.contain.includes('paint'))) return at;
+  }
+  return null;
+};
+
+/** `hidden` and `clip` cut at the box; a scroller shows everything that lies after the start of its contents. */
+const contentsClip = (element, facts, overflowX, overflowY) => {
+  const rect = rectOf(element);
+  const clip = { left: -Infinity, top: -Infinity, right: Infinity, bottom: Infinity };
+  if (overflowX === 'hidden' || overflowX === 'clip') {
+    clip.left = rect.left;
+    clip.right = rect.right;
+  } else if (overflowX !== 'visible' && facts.style.direction !== 'rtl') {
+    clip.left = rect.left - scrollLeft(element);
+  }
+  if (overflowY === 'hidden' || overflowY === 'clip') {
+    clip.top = rect.top;
+    clip.bottom = rect.bottom;
+  } else if (overflowY !== 'visible' && scrollTop(element) >= 0) {
+    clip.top = rect.top - scrollTop(element);
+  }
+  // A scroller that is itself cut away shows nothing.
+  if ((overflowX === 'auto' || overflowX === 'scroll' || overflowY === 'auto' || overflowY === 'scroll') && !peeks(rect, facts.own)) {
+    return { left: 0, top: 0, right: 0, bottom: 0 };
+  }
+  return clip;
+};
+
+/** Clip paths that leave nothing: `inset` of half and more, circles and ellipses of no radius, polygons of no area. */
+const clipsAll = (path, element) => {
+  const inset = /^inset\(([^)]*)\)/.exec(path);
+  if (inset) {
+    const sides = inset[1].split(' round ')[0].trim().split(/\s+/);
+    const [top, right = top, bottom = top, left = right] = sides;
+    const rect = rectOf(element);
+    const length = (value, whole) => (value.endsWith('%') ? (parseFloat(value) / 100) * whole : parseFloat(value) || 0);
+    return length(top, rect.height) + length(bottom, rect.height) > rect.height - 2 ||
+      length(left, rect.width) + length(right, rect.width) > rect.width - 2;
+  }
+  if (/^circle\(0(px|%)?[ )]/.test(path) || /^ellipse\((0(px|%)? |\S+ 0(px|%)?[ )])/.test(path)) return true;
+  const polygon = /^polygon\(([^)]*)\)/.exec(path);
+  if (!polygon) return false;
+  const points = polygon[1].split(',').map((pair) => pair.trim().split(/\s+/).slice(-2));
+  const same = (axis) => points.every((point) => point[axis] === points[0][axis]);
+  return same(0) || same(1);
+};
+
+/** True when at least a sliver of the rectangle is inside the clip. */
+const peeks = (rect, clip) =>
+  Math.min(rect.right, clip.right) - Math.max(rect.left, clip.left) >= Math.min(1.5, rect.width) &&
+  Math.min(rect.bottom, clip.bottom) - Math.max(rect.top, clip.top) >= Math.min(2.5, rect.height) &&
+  rect.right > clip.left && rect.left < clip.right && rect.bottom > clip.top && rect.top < clip.bottom;
+
+/** True when scrolling the page can show a part of the rectangle. */
+const reachable = (pass, rect, fixed) => {
+  if (fixed) return true;
+  const { reach } = pass.view;
+  return !reach || (rect.right > reach.left + 1 && rect.bottom > reach.top + 1 && rect.left < reach.right && rect.top < reach.bottom);
+};
+
+/** Does a person see this element's own box? */
+const boxShown = (pass, facts) => {
+  if (!facts.visible) return false;
+  const rect = (facts.rect ??= rectOf(facts.element));
+  return rect.width >= 2 && rect.height >= 2 && peeks(rect, facts.own) && reachable(pass, rect, facts.fixed);
+};
+
+/** Does a person see this text? Asked of layout: the rectangle of the text itself. */
+const textShown = (pass, facts, node) => {
+  if (!facts.visible || facts.skipped) return false;
+  pass.range.selectNodeContents(node);
+  const rect = pass.range.getBoundingClientRect();
+  if (rect.width < 0.5 || rect.height < 2.5) return false;
+  if (rect.height < 4 && parseFloat(facts.style.fontSize) <= 2) return false;
+  if (!peeks(rect, facts.clip) || !reachable(pass, rect, facts.fixed)) return false;
+  return inkDiffers(pass, facts, rect);
+};

@@ -1,0 +1,341 @@
+//! The task that owns what is known of a page: it reads the page's events and answers those that
+//! nobody may be kept waiting for.
+
+use std::sync::Arc;
+
+use bathy_cdp::protocol::fetch::{self, ContinueRequest, FailRequest, RequestPattern, RequestPaused};
+use bathy_cdp::protocol::inspector::{self, TargetCrashed};
+use bathy_cdp::protocol::network::{self, LoadingFailed, LoadingFinished, RequestWillBeSent, ResponseReceived};
+use bathy_cdp::protocol::page::{
+    self, AddScriptToEvaluateOnNewDocument, DialogType, FileChooserOpened, FrameAttached, FrameDetached, FrameNavigated,
+    FrameStartedNavigating, FrameStoppedLoading, FrameTree, GetFrameTree, HandleJavaScriptDialog,
+    JavascriptDialogClosed, JavascriptDialogOpening, LifecycleEvent, NavigatedWithinDocument,
+    SetInterceptFileChooserDialog, SetLifecycleEventsEnabled,
+};
+use bathy_cdp::protocol::runtime::RunIfWaitingForDebugger;
+use bathy_cdp::protocol::target::{AttachedToTarget, DetachedFromTarget, SetAutoAttach};
+use bathy_cdp::protocol::{FrameId, RequestId};
+use bathy_cdp::{CallError, Lane, Message, Session};
+use bathy_egress::Ledger;
+use bathy_policy::{Policy, Purpose};
+use tokio::sync::watch;
+
+use super::state::{DocumentResponse, PageState, Pending};
+use crate::deadline::COMMAND_TIMEOUT;
+use crate::{Dialog, DialogKind};
+
+/// The gate's mark on its own answers; a site cannot set it.
+const GATE_HEADER: &str = bathy_egress::REFUSAL_HEADER;
+/// Dialog texts are cut to this many characters before they are kept.
+const DIALOG_TEXT_LIMIT: usize = 2_000;
+
+/// Whose a tab is and what it may load.
+pub(crate) struct Charter {
+    pub(crate) session: String,
+    pub(crate) policy: Policy,
+}
+
+/// What the task needs to know of its surroundings.
+#[derive(Clone)]
+pub(crate) struct Rules {
+    /// Of the session that the tab belongs to now; a warm tab gets its session's later.
+    pub(crate) charter: watch::Receiver<Arc<Charter>>,
+    /// Where the gate records what it refuses.
+    pub(crate) ledger: Ledger,
+    /// Documents must be told from resources here, since the gate cannot.
+    pub(crate) hold_documents: bool,
+    /// Script for each new document, before the page's own.
+    pub(crate) early_script: Option<&'static str>,
+}
+
+/// Runs until the page is closed.
+pub(crate) async fn run(session: Session, mut lane: Lane, state: watch::Sender<PageState>, rules: Rules) {
+    let setup = prepare(&session, &rules, true);
+    tokio::pin!(setup);
+    let mut ready = false;
+    let mut task = Task { page: session.clone(), state, rules: rules.clone() };
+    loop {
+        tokio::select! {
+            tree = &mut setup, if !ready => {
+                ready = true;
+                match tree {
+                    Ok(tree) => task.begin(&tree),
+                    Err(error) => {
+                        tracing::debug!(%error, "page could not be set up");
+                        task.state.send_modify(|state| state.closed = true);
+                    }
+                }
+            }
+            message = lane.next() => match message {
+                Some(message) => task.handle(&message),
+                None => break,
+            },
+        }
+    }
+    task.state.send_modify(|state| state.closed = true);
+}
+
+/// Asks for events and lets the target run. The commands are sent together; the browser keeps their order.
+async fn prepare(session: &Session, rules: &Rules, page: bool) -> Result<FrameTree, CallError> {
+    let hold = async {
+        if rules.hold_documents {
+            let patterns = vec![RequestPattern {
+                url_pattern: Some("*".to_owned()),
+                resource_type: Some("Document".to_owned()),
+                ..RequestPattern::default()
+            }];
+            session.call(fetch::Enable { patterns: Some(patterns) }, COMMAND_TIMEOUT).await?;
+        }
+        Ok(())
+    };
+    let early = async {
+        if let Some(source) = rules.early_script {
+            let script = AddScriptToEvaluateOnNewDocument {
+                source: source.to_owned(),
+                run_immediately: Some(true),
+                ..AddScriptToEvaluateOnNewDocument::default()
+            };
+            session.call(script, COMMAND_TIMEOUT).await?;
+        }
+        Ok(())
+    };
+    let chooser = async {
+        if page {
+            session.call(SetInterceptFileChooserDialog { enabled: true }, COMMAND_TIMEOUT).await?;
+            session.call(inspector::Enable {}, COMMAND_TIMEOUT).await?;
+        }
+        Ok(())
+    };
+    let attach = SetAutoAttach {
+        auto_attach: true,
+        wait_for_debugger_on_start: true,
+        flatten: Some(true),
+        ..SetAutoAttach::default()
+    };
+    let network = network::Enable { max_total_buffer_size: Some(0), max_resource_buffer_size: Some(0) };
+    let (tree, ..) = tokio::try_join!(
+        biased;
+        async {
+            session.call(page::Enable {}, COMMAND_TIMEOUT).await?;
+            Ok(session.call(GetFrameTree {}, COMMAND_TIMEOUT).await?.frame_tree)
+        },
+        session.call(SetLifecycleEventsEnabled { enabled: true }, COMMAND_TIMEOUT),
+        session.call(network, COMMAND_TIMEOUT),
+        hold,
+        early,
+        session.call(attach, COMMAND_TIMEOUT),
+        chooser,
+        session.call(RunIfWaitingForDebugger {}, COMMAND_TIMEOUT),
+    )?;
+    Ok(tree)
+}
+
+struct Task {
+    page: Session,
+    state: watch::Sender<PageState>,
+    rules: Rules,
+}
+
+impl Task {
+    fn begin(&self, tree: &FrameTree) {
+        self.state.send_modify(|state| {
+            seed(state, tree, &self.page);
+            state.ready = true;
+        });
+    }
+
+    fn handle(&mut self, message: &Message) {
+        let session = match &message.session {
+            Some(id) => self.page.connection().session(id.clone()),
+            None => return,
+        };
+        let (domain, _) = message.method.split_once('.').unwrap_or_default();
+        match domain {
+            "Page" => self.page_event(message, &session),
+            "Network" => self.network_event(message),
+            "Target" => self.target_event(message, &session),
+            "Fetch" => {
+                if let Some(paused) = message.decode::<RequestPaused>() {
+                    self.decide(&paused, &session);
+                }
+            }
+            "Inspector" => {
+                if message.decode::<TargetCrashed>().is_some() && session.id() == self.page.id() {
+                    self.state.send_modify(|state| state.crashed = true);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn page_event(&self, message: &Message, session: &Session) {
+        if let Some(event) = message.decode::<LifecycleEvent>() {
+            self.state.send_modify(|state| state.reach(&event.frame_id, &event.loader_id, &event.name));
+        } else if let Some(event) = message.decode::<FrameNavigated>() {
+            self.state.send_modify(|state| state.commit(&event.frame, session));
+        } else if let Some(event) = message.decode::<NavigatedWithinDocument>() {
+            self.state.send_modify(|state| state.move_within(&event.frame_id, event.url));
+        } else if let Some(event) = message.decode::<FrameStartedNavigating>() {
+            self.started(event);
+        } else if let Some(event) = message.decode::<FrameStoppedLoading>() {
+            self.on_main(&event.frame_id, |state| state.give_up(None));
+        } else if let Some(event) = message.decode::<FrameAttached>() {
+            self.state
+                .send_modify(|state| state.attach(event.frame_id, event.parent_frame_id, session.clone()));
+        } else if let Some(event) = message.decode::<FrameDetached>() {
+            self.state.send_modify(|state| match event.reason.as_str() {
+                "swap" => state.remove_below(&event.frame_id),
+                _ => state.detach(&event.frame_id),
+            });
+        } else if let Some(event) = message.decode::<JavascriptDialogOpening>() {
+            self.dialog_opened(event, session);
+        } else if message.decode::<JavascriptDialogClosed>().is_some() {
+            self.state.send_modify(|state| state.dialog = None);
+        } else if message.decode::<FileChooserOpened>().is_some() {
+            self.state.send_modify(|state| state.file_choosers += 1);
+        }
+    }
+
+    fn started(&self, event: FrameStartedNavigating) {
+        if event.navigation_type == "sameDocument" || event.navigation_type == "historySameDocument" {
+            return;
+        }
+        self.on_main(&event.frame_id, |state| {
+            state.pending = Some(Pending { url: event.url.clone(), loader: Some(event.loader_id.clone()) });
+        });
+    }
+
+    fn on_main(&self, frame: &FrameId, change: impl FnOnce(&mut PageState)) {
+        self.state.send_if_modified(|state| {
+            let is_main = *frame == state.main;
+            if is_main {
+                change(state);
+            }
+            is_main
+        });
+    }
+
+    /// An alert is closed at once, since it can only be agreed to; others wait for an answer.
+    fn dialog_opened(&self, event: JavascriptDialogOpening, session: &Session) {
+        let closed = event.r#type == DialogType::Alert;
+        let dialog = Dialog {
+            kind: DialogKind::from(event.r#type),
+            message: event.message.chars().take(DIALOG_TEXT_LIMIT).collect(),
+            default_text: event.default_prompt.map(|text| text.chars().take(DIALOG_TEXT_LIMIT).collect()),
+            closed,
+        };
+        if closed {
+            session.send(&HandleJavaScriptDialog { accept: true, prompt_text: None });
+        }
+        self.state.send_modify(|state| {
+            state.dialogs.push(dialog.clone());
+            if !closed {
+                state.dialog = Some(dialog);
+            }
+        });
+    }
+
+    fn network_event(&self, message: &Message) {
+        if let Some(event) = message.decode::<RequestWillBeSent>() {
+            let kind = event.r#type.unwrap_or_default();
+            let is_document = kind == "Document" && loader_of(&event.request_id) == event.loader_id;
+            if let Some(frame) = event.frame_id.as_ref().filter(|_| is_document) {
+                self.on_main(frame, |state| state.asked = Some((event.loader_id.clone(), event.request.url.clone())));
+            }
+            if event.redirect_response.is_none() {
+                self.state.send_modify(|state| state.requests.start(event.request_id, &kind));
+            }
+        } else if let Some(event) = message.decode::<LoadingFinished>() {
+            self.state.send_modify(|state| state.requests.end(&event.request_id));
+        } else if let Some(event) = message.decode::<LoadingFailed>() {
+            self.state.send_modify(|state| {
+                state.requests.end(&event.request_id);
+                state.give_up(Some(&loader_of(&event.request_id)));
+            });
+        } else if message.method == "Network.responseReceived"
+            && let Some(event) = message.decode::<ResponseReceived>()
+        {
+            self.response(&event);
+        }
+    }
+
+    fn response(&self, event: &ResponseReceived) {
+        let is_document = event.r#type == "Document" && loader_of(&event.request_id) == event.loader_id;
+        let Some(frame) = event.frame_id.as_ref().filter(|_| is_document) else { return };
+        let from_gate = event
+            .response
+            .headers
+            .iter()
+            .find(|(name, _)| name.eq_ignore_ascii_case(GATE_HEADER))
+            .map(|(_, code)| code.clone());
+        let response = DocumentResponse {
+            loader: event.loader_id.clone(),
+            status: u16::try_from(event.response.status).unwrap_or_default(),
+            from_gate,
+        };
+        self.on_main(frame, |state| state.responses.push(response));
+    }
+
+    fn target_event(&self, message: &Message, session: &Session) {
+        if let Some(event) = message.decode::<AttachedToTarget>() {
+            let child = session.connection().session(event.session_id);
+            if event.target_info.r#type == "iframe" {
+                let frame = FrameId(event.target_info.target_id.0);
+                self.state.send_modify(|state| state.swap(&frame, &child));
+                let (rules, state) = (self.rules.clone(), self.state.clone());
+                tokio::spawn(async move {
+                    match prepare(&child, &rules, false).await {
+                        Ok(tree) => state.send_modify(|state| seed(state, &tree, &child)),
+                        Err(error) => tracing::debug!(%error, "frame could not be set up"),
+                    }
+                });
+            } else {
+                child.send(&RunIfWaitingForDebugger {});
+            }
+        } else if let Some(event) = message.decode::<DetachedFromTarget>() {
+            self.state.send_modify(|state| {
+                let back: Vec<FrameId> = state
+                    .frames()
+                    .into_iter()
+                    .filter(|frame| frame.session.id() == Some(&event.session_id))
+                    .map(|frame| frame.id.clone())
+                    .collect();
+                for frame in back {
+                    state.swap(&frame, session);
+                }
+            });
+        }
+    }
+
+    /// Holds a document to the policy before its request leaves.
+    fn decide(&self, paused: &RequestPaused, session: &Session) {
+        let charter = self.rules.charter.borrow().clone();
+        match charter.policy.check_url(&paused.request.url, Purpose::Document) {
+            Ok(_) => session.send(&ContinueRequest { request_id: paused.request_id.clone() }),
+            Err(refusal) => {
+                tracing::debug!(%refusal, "document refused");
+                session.send(&FailRequest {
+                    request_id: paused.request_id.clone(),
+                    error_reason: "BlockedByClient".to_owned(),
+                });
+            }
+        }
+    }
+}
+
+/// Takes over a frame tree that was asked for; what events said meanwhile is newer and stays.
+fn seed(state: &mut PageState, tree: &FrameTree, session: &Session) {
+    let mut open = vec![tree];
+    while let Some(tree) = open.pop() {
+        let known = state.frame(&tree.frame.id).is_some_and(|frame| !frame.document.0.is_empty());
+        if !known || tree.frame.parent_id.is_some() {
+            state.commit(&tree.frame, session);
+        }
+        open.extend(tree.child_frames.iter().flatten());
+    }
+}
+
+/// A document's request has the id of its load.
+fn loader_of(request: &RequestId) -> bathy_cdp::protocol::LoaderId {
+    bathy_cdp::protocol::LoaderId(request.0.clone())
+}
