@@ -49,20 +49,18 @@ impl Door {
 
     /// Gives the door another name in the ledger. What goes through it under the old one ends.
     pub fn set_label(&self, label: impl Into<Arc<str>>) {
-        let policy = self.state.current.borrow().policy.clone();
-        self.state.assign(label.into(), policy);
+        self.state.assign(Some(label.into()), None);
     }
 
     /// Gives the door another policy. What goes through it under the old one ends, so that nothing the new policy
     /// refuses lives on.
     pub fn set_policy(&self, policy: Policy) {
-        let label = Arc::clone(&self.state.current.borrow().label);
-        self.state.assign(label, Some(policy));
+        self.state.assign(None, Some(policy));
     }
 
     /// Both at once: a spare door becomes a session's.
     pub fn assign(&self, label: impl Into<Arc<str>>, policy: Policy) {
-        self.state.assign(label.into(), Some(policy));
+        self.state.assign(Some(label.into()), Some(policy));
     }
 
     /// What has gone through the door.
@@ -107,10 +105,14 @@ impl DoorState {
         })
     }
 
-    fn assign(&self, label: Arc<str>, policy: Option<Policy>) {
-        let next = Assignment::new(label, policy, self.services.limits(), &self.closed);
-        let former = self.current.send_replace(Arc::new(next));
-        former.ended.cancel();
+    /// What is not given stays as it is.
+    fn assign(&self, label: Option<Arc<str>>, policy: Option<Policy>) {
+        self.current.send_modify(|current| {
+            let label = label.unwrap_or_else(|| Arc::clone(&current.label));
+            let policy = policy.or_else(|| current.policy.clone());
+            let next = Assignment::new(label, policy, self.services.limits(), &self.closed);
+            std::mem::replace(current, Arc::new(next)).ended.cancel();
+        });
     }
 
     /// Takes a connection in. Where `foreign_processes` can reach the door, the other end must be the browser's user.

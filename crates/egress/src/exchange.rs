@@ -11,7 +11,7 @@ use hyper::client::conn::http1::Builder as Client;
 use hyper::http::request::Parts;
 use hyper::server::conn::http1::Builder as Server;
 use hyper::service::service_fn;
-use hyper::{Method, Request, Response, StatusCode};
+use hyper::{Method, Request, Response, StatusCode, Version};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpStream;
 
@@ -189,6 +189,7 @@ impl Exchange {
         let (mut parts, body) = request.into_parts();
         let client = parts.extensions.remove::<hyper::upgrade::OnUpgrade>();
         head::prepare_request(target, &mut parts.uri, &mut parts.headers);
+        parts.version = Version::HTTP_11;
         let sent = match self.send(parts, body, target, &mut account).await {
             Ok(sent) => check_status(sent, target),
             Err(failure) => Err(failure),
@@ -201,6 +202,7 @@ impl Exchange {
             }
         };
         head::prepare_response(response.headers_mut());
+        *response.version_mut() = Version::HTTP_11;
         if response.status() != StatusCode::SWITCHING_PROTOCOLS {
             return response
                 .map(|body| GateBody::Site(Box::new(SiteBody::new(body, account, lease, self))));

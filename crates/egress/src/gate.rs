@@ -19,6 +19,7 @@ use crate::resolve::{Resolve, SystemResolver};
 use crate::upstream::{Bypass, Upstream};
 
 /// What a gate is made of.
+#[derive(Clone)]
 pub struct GateOptions {
     /// Looks names up. Default: [`SystemResolver`].
     pub resolver: Arc<dyn Resolve>,
