@@ -67,8 +67,12 @@ const ALWAYS: &[Flag] = &[
         "without it Chromium goes to loopback addresses past the proxy",
     ),
     flag(
-        "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-        "the browser resolves no name itself; the gate does",
+        // The rules hold for literal addresses too, and a gate has its doors all over 127.0.0.0/8. `?` stands for one
+        // letter or none; no name of the public tree ends in so short a label with a digit at its end.
+        "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.???.???.??0, EXCLUDE 127.???.???.??1, \
+         EXCLUDE 127.???.???.??2, EXCLUDE 127.???.???.??3, EXCLUDE 127.???.???.??4, EXCLUDE 127.???.???.??5, \
+         EXCLUDE 127.???.???.??6, EXCLUDE 127.???.???.??7, EXCLUDE 127.???.???.??8, EXCLUDE 127.???.???.??9",
+        "the browser resolves no name itself, the gate does; loopback addresses are not looked up",
     ),
     flag("--disable-quic", "QUIC does not go through the gate"),
     flag(

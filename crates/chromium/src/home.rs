@@ -10,7 +10,7 @@ use crate::user::{BrowserUser, barrier};
 const PREFIX: &str = "bathy-";
 const LOCK: &str = "owner.lock";
 /// A directory without a lock is one that is just being made, unless it is older than this.
-const MAKING: Duration = Duration::from_secs(60);
+const MAKING: Duration = Duration::from_mins(1);
 
 /// The private directories of one browser. They exist as long as the browser does, and only its user (and root) can
 /// look into them.
@@ -67,7 +67,7 @@ impl Directories {
                     Ok(())
                 }
             })?;
-        let (_, path) = unmade.into_parts();
+        let ((), path) = unmade.into_parts();
         Ok(Self { root: path.keep()? })
     }
 

@@ -10,8 +10,8 @@ use crate::containment::{Containment, Level};
 use crate::find::Executable;
 use crate::home::{self, Directories};
 use crate::os::Step;
-use crate::process::{Exit, Process};
-use crate::start::{Started, start};
+use crate::process::{Ending, Exit, Process};
+use crate::start::{NotStarted, Started, start};
 use crate::user::BrowserUser;
 
 /// The port on which the gate's socket listens inside a namespace, at every loopback address.
@@ -231,50 +231,75 @@ impl LaunchError {
         match self {
             Self::Confine { step, .. } => step.is_of_kernel_level(),
             Self::NoSandbox { .. } | Self::NoKernelContainment => true,
+            // Namespaces of the sandbox inside ours may exceed a limit, and then Chromium says nothing.
+            Self::Exited { exit } => exit.ending == Ending::Signal(libc::SIGTRAP),
             _ => false,
         }
     }
 }
 
-/// What forbids user namespaces, as far as this machine shows it.
+/// How to let the browser make namespaces, as far as this machine shows what is in the way.
 fn namespace_advice(error: &io::Error) -> &'static str {
-    let setting = |path: &str| {
-        std::fs::read_to_string(path)
-            .unwrap_or_default()
-            .trim()
-            .to_owned()
-    };
-    if setting("/proc/sys/kernel/unprivileged_userns_clone") == "0" {
-        "run `sysctl -w kernel.unprivileged_userns_clone=1` as root"
-    } else if setting("/proc/sys/user/max_user_namespaces") == "0" {
-        "run `sysctl -w user.max_user_namespaces=10000` as root"
-    } else if setting("/proc/sys/user/max_net_namespaces") == "0" {
-        "run `sysctl -w user.max_net_namespaces=10000` as root"
-    } else if setting("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1" {
-        "run `sysctl -w kernel.apparmor_restrict_unprivileged_userns=0` as root, or give the browser an AppArmor profile \
-         with `userns`"
-    } else if error.raw_os_error() == Some(libc::ENOSPC) {
+    forbidding_setting().unwrap_or(if error.raw_os_error() == Some(libc::ENOSPC) {
         "raise `user.max_user_namespaces` and `user.max_net_namespaces` with sysctl"
     } else {
         "let the container make user namespaces (Docker: a seccomp profile that allows `unshare` and `clone`)"
-    }
+    })
+}
+
+/// The change to the setting of this machine that forbids namespaces.
+fn forbidding_setting() -> Option<&'static str> {
+    const SETTINGS: [(&str, &str, &str); 4] = [
+        (
+            "/proc/sys/kernel/unprivileged_userns_clone",
+            "0",
+            "run `sysctl -w kernel.unprivileged_userns_clone=1` as root",
+        ),
+        (
+            "/proc/sys/user/max_user_namespaces",
+            "0",
+            "run `sysctl -w user.max_user_namespaces=10000` as root",
+        ),
+        (
+            "/proc/sys/user/max_net_namespaces",
+            "0",
+            "run `sysctl -w user.max_net_namespaces=10000` as root",
+        ),
+        (
+            "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
+            "1",
+            "run `sysctl -w kernel.apparmor_restrict_unprivileged_userns=0` as root, or give the browser an AppArmor \
+             profile with `userns`",
+        ),
+    ];
+    SETTINGS.into_iter().find_map(|(path, forbidding, advice)| {
+        let value = std::fs::read_to_string(path).ok()?;
+        (value.trim() == forbidding).then_some(advice)
+    })
 }
 
 async fn launch_at(options: LaunchOptions, level: Level) -> Result<Launched, LaunchError> {
     let until = Instant::now() + options.deadline;
     let deadline = options.deadline;
     // Fork and namespaces take milliseconds and block. A caller that goes away drops what comes of it.
-    let started = tokio::task::spawn_blocking(move || start(&options, level))
-        .await
-        .map_err(|error| LaunchError::Pipe {
-            source: io::Error::other(error),
-        })??;
+    let started = tokio::task::spawn_blocking(move || start(&options, level)).await;
+    let started = started.map_err(|error| LaunchError::Pipe {
+        source: io::Error::other(error),
+    })?;
     let Started {
         parts,
         mut reader,
         mut writer,
         gate_listener,
-    } = started;
+    } = match started {
+        Ok(started) => started,
+        Err(NotStarted { error, janitor }) => {
+            if let Some(janitor) = janitor {
+                janitor.clean().await;
+            }
+            return Err(error);
+        }
+    };
     let directories = parts.directories.clone();
     let process = Process::keep(parts);
     let left = until.saturating_duration_since(Instant::now());
@@ -336,9 +361,15 @@ async fn first_answer(
     Ok(answer.and_then(|answer| Some(answer.get("result")?.get("product")?.as_str()?.to_owned())))
 }
 
+/// Tells a sandbox that cannot start from any other early end. Chromium names the one at times; at others it only
+/// traps, as it does on every broken assumption.
 fn early_exit(exit: Exit) -> LaunchError {
     let says = |words: &str| exit.stderr.iter().any(|line| line.contains(words));
-    if says("No usable sandbox") || says("Failed to move to new namespace") {
+    let named = says("No usable sandbox")
+        || says("Failed to move to new namespace")
+        || says("zygote_host_impl_linux.cc");
+    let trapped = exit.ending == Ending::Signal(libc::SIGTRAP);
+    if named || (trapped && forbidding_setting().is_some()) {
         LaunchError::NoSandbox { exit }
     } else {
         LaunchError::Exited { exit }

@@ -32,21 +32,77 @@ pub(crate) struct Started {
     pub(crate) gate_listener: Option<TcpListener>,
 }
 
+/// A launch that failed, with the janitor where there is something to clean up.
+pub(crate) struct NotStarted {
+    pub(crate) error: LaunchError,
+    pub(crate) janitor: Option<Box<Janitor>>,
+}
+
 /// Starts everything in an order that leaves no moment without somebody to clean up: janitor, directory, browser.
-pub(crate) fn start(options: &LaunchOptions, level: Level) -> Result<Started, LaunchError> {
-    let executable = options.executable.path();
+pub(crate) fn start(options: &LaunchOptions, level: Level) -> Result<Started, NotStarted> {
+    let nothing_yet = |error| NotStarted {
+        error,
+        janitor: None,
+    };
     let user = if os::effective_user() == 0 {
-        Some(unprivileged_user(executable)?)
+        Some(unprivileged_user(options.executable.path()).map_err(nothing_yet)?)
     } else {
         None
     };
     let parent = options.parent_directory.as_deref();
     let directories = Directories::choose(parent, user).map_err(|source| {
         let directory = parent.map_or_else(std::env::temp_dir, Path::to_owned);
-        LaunchError::Directory { directory, source }
+        nothing_yet(LaunchError::Directory { directory, source })
     })?;
-    let janitor =
-        Janitor::start(directories.root()).map_err(|source| LaunchError::Janitor { source })?;
+    let janitor = Janitor::start(directories.root())
+        .map_err(|source| nothing_yet(LaunchError::Janitor { source }))?;
+    match start_browser(options, level, user, &directories, &janitor) {
+        Ok(Browser {
+            child,
+            id,
+            reader,
+            writer,
+            gate_listener,
+            lock,
+            closed_port,
+        }) => Ok(Started {
+            parts: Parts {
+                child,
+                id,
+                user,
+                janitor,
+                directories,
+                lock,
+                closed_port,
+            },
+            reader,
+            writer,
+            gate_listener,
+        }),
+        Err(error) => Err(NotStarted {
+            error,
+            janitor: Some(Box::new(janitor)),
+        }),
+    }
+}
+
+struct Browser {
+    child: Child,
+    id: u32,
+    reader: pipe::Receiver,
+    writer: pipe::Sender,
+    gate_listener: Option<TcpListener>,
+    lock: fs::File,
+    closed_port: Option<ClosedPort>,
+}
+
+fn start_browser(
+    options: &LaunchOptions,
+    level: Level,
+    user: Option<BrowserUser>,
+    directories: &Directories,
+    janitor: &Janitor,
+) -> Result<Browser, LaunchError> {
     let lock = directories
         .make(user)
         .map_err(|source| LaunchError::Directory {
@@ -66,11 +122,11 @@ pub(crate) fn start(options: &LaunchOptions, level: Level) -> Result<Started, La
     let (from_us, to_browser) = io::pipe().map_err(pipe_error)?;
     let (from_browser, to_us) = io::pipe().map_err(pipe_error)?;
 
-    let mut command = Command::new(executable);
+    let mut command = Command::new(options.executable.path());
     command
         .args(flags::arguments(
             options,
-            &directories,
+            directories,
             refusing_proxy,
             has_small_shared_memory(),
         ))
@@ -79,7 +135,7 @@ pub(crate) fn start(options: &LaunchOptions, level: Level) -> Result<Started, La
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .kill_on_drop(true);
-    set_environment(&mut command, &directories, options.headless, user);
+    set_environment(&mut command, directories, options.headless, user);
     if let Some(BrowserUser(number)) = user {
         command.gid(number).uid(number);
     }
@@ -92,19 +148,14 @@ pub(crate) fn start(options: &LaunchOptions, level: Level) -> Result<Started, La
         copies.map_err(pipe_error)?,
     )?;
     let id = child.id().ok_or(LaunchError::NotABrowser)?;
-    Ok(Started {
-        parts: Parts {
-            child,
-            id,
-            user,
-            janitor,
-            directories,
-            lock,
-            closed_port,
-        },
+    Ok(Browser {
+        child,
+        id,
         reader: pipe::Receiver::from_owned_fd(from_browser.into()).map_err(pipe_error)?,
         writer: pipe::Sender::from_owned_fd(to_browser.into()).map_err(pipe_error)?,
         gate_listener,
+        lock,
+        closed_port,
     })
 }
 
@@ -122,7 +173,7 @@ fn unprivileged_user(executable: &Path) -> Result<BrowserUser, LaunchError> {
 
 /// Spawns `command` confined at `level`; at the kernel level the gate's socket comes back with the child.
 #[cfg(target_os = "linux")]
-pub(crate) fn spawn(
+fn spawn(
     mut command: Command,
     level: Level,
     user: Option<BrowserUser>,
@@ -166,7 +217,7 @@ pub(crate) fn spawn(
 
 /// Spawns `command` at the browser level, the only one there is outside Linux.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn spawn(
+fn spawn(
     mut command: Command,
     level: Level,
     _user: Option<BrowserUser>,

@@ -2,6 +2,10 @@
     unsafe_code,
     reason = "namespaces, filters and descriptor passing need libc"
 )]
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "constants and sizes of C fit the types that C gives them"
+)]
 
 use std::io;
 use std::net::TcpListener;

@@ -2,6 +2,10 @@
     unsafe_code,
     reason = "signals, descriptors and the code between fork and exec need libc"
 )]
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "constants and sizes of C fit the types that C gives them"
+)]
 
 use std::ffi::CString;
 use std::io;
@@ -191,9 +195,12 @@ pub(crate) fn free_bytes(path: &Path) -> io::Result<u64> {
     let mut found: libc::statvfs = unsafe { std::mem::zeroed() };
     // SAFETY: a live C string and a live value of the right type.
     check(unsafe { libc::statvfs(path.as_ptr(), &raw mut found) })?;
-    #[allow(
-        clippy::useless_conversion,
-        reason = "the fields are narrower on some systems"
+    #[cfg_attr(
+        target_os = "linux",
+        expect(
+            clippy::useless_conversion,
+            reason = "the fields are narrower on other systems"
+        )
     )]
     Ok(u64::from(found.f_bavail).saturating_mul(u64::from(found.f_frsize)))
 }

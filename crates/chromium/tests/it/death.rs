@@ -3,11 +3,11 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use bathy_chromium::{Containment, Ending, LaunchError, launch};
+use bathy_chromium::{Containment, Ending, LaunchError, LaunchOptions, launch};
 
 use crate::helper::command;
 use crate::support::{
-    Driven, PATIENCE, comes_true, is_alive, options, parent, processes_naming, tree,
+    self, Driven, PATIENCE, comes_true, is_alive, options, parent, processes_naming, tree,
 };
 
 /// What the product promises.
@@ -24,7 +24,8 @@ async fn closing_leaves_no_process_and_no_directory() {
         let processes = tree(driven.id());
         assert!(processes.len() > 3);
         let exit = driven.launched.process.close(PATIENCE).await;
-        assert_eq!(exit.ending, Ending::Code(0), "{exit}");
+        // It ended by itself, with the code of a program that was asked to.
+        assert_eq!(exit.ending, Ending::Code(143), "{exit}");
         assert_eq!(left(parent.path()), (Vec::new(), 0));
         assert!(processes.iter().all(|process| !is_alive(*process)));
     }
@@ -139,20 +140,13 @@ async fn a_launch_that_is_given_up_leaves_nothing() {
 #[tokio::test]
 async fn a_program_that_is_no_browser_is_told_from_one_that_ends_and_one_that_hangs() {
     let parent = parent();
-    let program = |name: &str, script: &str| {
-        let path = parent.path().join(name);
-        fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
-        fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-        path
-    };
+    let program = |name: &str, script: &str| support::program(parent.path(), name, script);
     let launched = async |path: &Path| {
-        let lookup = bathy_chromium::Lookup {
-            executable_path: Some(path.to_owned()),
-            ..bathy_chromium::Lookup::of_this_process()
+        let deadline = Duration::from_millis(700);
+        let options = LaunchOptions {
+            deadline,
+            ..support::options_for(path, parent.path())
         };
-        let mut options = options(Containment::Auto, parent.path());
-        options.executable = bathy_chromium::find(&lookup).unwrap();
-        options.deadline = Duration::from_millis(700);
         launch(options).await.unwrap_err()
     };
     let ends = program(
@@ -175,7 +169,7 @@ async fn a_program_that_is_no_browser_is_told_from_one_that_ends_and_one_that_ha
     assert_eq!(exit.stderr, ["thinking"]);
 
     let not_a_program = program("not-a-program", "");
-    fs::write(&not_a_program, [0x7f, 1, 2, 3]).unwrap();
+    fs::write(&not_a_program, "#!/does/not/exist\n").unwrap();
     assert!(matches!(
         launched(&not_a_program).await,
         LaunchError::Start { .. }

@@ -3,12 +3,12 @@
 use std::ffi::OsStr;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 use bathy_chromium::{Containment, launch};
 
-use crate::support::{Driven, PATIENCE, options};
+use crate::support::{Driven, PATIENCE, comes_true, options};
 
 const ROLE: &str = "BATHY_TEST_ROLE";
 const PARENT: &str = "BATHY_TEST_PARENT";
@@ -44,7 +44,31 @@ pub(crate) fn command(before: &[&str], role: &str, parent: &Path) -> Command {
 
 /// Runs a role to its end and gives back what it said after `outcome:`.
 pub(crate) fn outcome(before: &[&str], role: &str, parent: &Path) -> String {
-    let output = command(before, role, parent).output().unwrap();
+    said(&command(before, role, parent).output().unwrap())
+}
+
+/// Like [`outcome`], as root of a user namespace with 65536 users in which at most `most` namespaces of a kind may be
+/// made.
+pub(crate) fn outcome_where(kind: &str, most: u32, role: &str, parent: &Path) -> String {
+    // Root's capabilities come with exec, and only once root is mapped.
+    let limit = format!("echo {most} > /proc/sys/user/max_{kind}_namespaces && exec \"$@\"");
+    let wait = "read -r _; exec /bin/sh -c \"$0\" sh \"$@\"";
+    let before = ["/usr/bin/unshare", "--user", "/bin/sh", "-c", wait, &limit];
+    let mut child = command(&before, role, parent)
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let namespace = |of: &str| std::fs::read_link(format!("/proc/{of}/ns/user")).unwrap();
+    let id = child.id().to_string();
+    assert!(comes_true(PATIENCE, || namespace(&id) != namespace("self")));
+    for map in ["uid_map", "gid_map"] {
+        std::fs::write(format!("/proc/{id}/{map}"), "0 0 65536\n").unwrap();
+    }
+    child.stdin.take().unwrap().write_all(b"mapped\n").unwrap();
+    said(&child.wait_with_output().unwrap())
+}
+
+fn said(output: &Output) -> String {
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     let line = said
         .lines()
@@ -88,6 +112,7 @@ async fn process_of_its_own() {
     tokio::time::sleep(Duration::ZERO).await;
 }
 
+#[expect(clippy::print_stdout, reason = "it is how a helper answers")]
 fn say(outcome: &str) {
     println!("outcome: {outcome}");
     std::io::stdout().flush().unwrap();

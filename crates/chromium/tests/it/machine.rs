@@ -6,20 +6,8 @@ use bathy_chromium::{
     Backend, Containment, Environment, LaunchError, Level, Lookup, Outcome, examine, find, launch,
 };
 
-use crate::helper::outcome;
+use crate::helper::{outcome, outcome_where};
 use crate::support::{Driven, PATIENCE, field, is_root, options, parent, tree};
-
-/// Runs what follows in a user namespace in which no further one may be made.
-const FORBIDDEN: [&str; 8] = [
-    "/usr/bin/unshare",
-    "--user",
-    "--map-users=0,0,65536",
-    "--map-groups=0,0,65536",
-    "/bin/sh",
-    "-c",
-    "echo 0 > /proc/sys/user/max_user_namespaces && exec \"$@\"",
-    "sh",
-];
 
 #[test]
 fn an_ordinary_user_gets_either_level() {
@@ -82,14 +70,14 @@ fn where_namespaces_are_forbidden_nothing_runs_and_the_reason_is_named() {
         return;
     }
     let parent = parent();
-    let kernel = outcome(&FORBIDDEN, "kernel", parent.path());
+    let kernel = outcome_where("user", 0, "kernel", parent.path());
     assert!(
         kernel.contains("making a user and a network namespace failed"),
         "{kernel}"
     );
     assert!(kernel.contains("user.max_user_namespaces"), "{kernel}");
     for containment in ["auto", "browser"] {
-        let said = outcome(&FORBIDDEN, containment, parent.path());
+        let said = outcome_where("user", 0, containment, parent.path());
         assert!(
             said.starts_with("Chromium's sandbox cannot start on this machine"),
             "{said}"
@@ -100,22 +88,39 @@ fn where_namespaces_are_forbidden_nothing_runs_and_the_reason_is_named() {
 }
 
 #[test]
-fn where_only_network_namespaces_are_forbidden_auto_takes_the_browser_level() {
+fn network_namespaces_that_are_forbidden_are_named() {
     if !is_root() {
         return;
     }
     let parent = parent();
-    let script = FORBIDDEN[6].replace("max_user", "max_net");
-    let mut before = FORBIDDEN;
-    before[6] = &script;
-    let kernel = outcome(&before, "kernel", parent.path());
+    let kernel = outcome_where("net", 0, "kernel", parent.path());
     assert!(
         kernel.contains("making a user and a network namespace failed"),
         "{kernel}"
     );
     assert!(kernel.contains("user.max_net_namespaces"), "{kernel}");
-    let auto = outcome(&before, "auto", parent.path());
+    let browser = outcome_where("net", 0, "browser", parent.path());
+    assert!(
+        browser.starts_with("Chromium's sandbox cannot start on this machine"),
+        "{browser}"
+    );
+    assert!(browser.contains("user.max_net_namespaces"), "{browser}");
+}
+
+#[test]
+fn where_the_kernel_level_leaves_no_room_for_the_sandbox_auto_takes_the_browser_level() {
+    if !is_root() {
+        return;
+    }
+    let parent = parent();
+    // One network namespace is enough for the hull or for the sandbox.
+    let auto = outcome_where("net", 1, "auto", parent.path());
     assert!(auto.starts_with("browser, Some("), "{auto}");
+    let kernel = outcome_where("net", 1, "kernel", parent.path());
+    assert!(
+        kernel.starts_with("the browser ended at once with signal 5"),
+        "{kernel}"
+    );
 }
 
 #[test]

@@ -1,6 +1,7 @@
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use bathy_chromium::{Containment, LaunchOptions, Launched, Lookup, find, launch};
@@ -21,9 +22,28 @@ pub(crate) fn options(containment: Containment, parent: &Path) -> LaunchOptions 
     }
 }
 
+/// Options for a program that need not be a browser.
+pub(crate) fn options_for(program: &Path, parent: &Path) -> LaunchOptions {
+    let lookup = Lookup {
+        executable_path: Some(program.to_owned()),
+        ..Lookup::of_this_process()
+    };
+    LaunchOptions {
+        executable: find(&lookup).unwrap(),
+        ..options(Containment::Auto, parent)
+    }
+}
+
+/// A shell script.
+pub(crate) fn program(folder: &Path, name: &str, script: &str) -> PathBuf {
+    let path = folder.join(name);
+    fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
 /// A directory that the browser's user can pass through.
 pub(crate) fn parent() -> tempfile::TempDir {
-    use std::os::unix::fs::PermissionsExt;
     let parent = tempfile::Builder::new()
         .prefix("test-of-chromium-")
         .tempdir_in("/tmp")
