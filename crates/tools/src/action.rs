@@ -1,0 +1,199 @@
+//! One call in its session: its budget, its progress and its line in the ledger.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bathy_browser::{Deadline, Session, Tab};
+use bathy_egress::{Ledger, LedgerEntry, Timestamp, Verdict};
+use tokio::sync::mpsc;
+use tokio::time::MissedTickBehavior;
+use url::Url;
+
+use crate::queue::Outcome;
+use crate::tool::PageRun;
+use crate::{Code, Failure, Progress, Settings};
+
+/// What a call gets beyond its budget to come to an end by itself, before it is cut off.
+const GRACE: Duration = Duration::from_secs(3);
+/// How often progress is told.
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
+
+/// What a tool that works in a session is given.
+pub(crate) struct Call {
+    session: Session,
+    tab: Option<usize>,
+    deadline: Deadline,
+    settings: Arc<Settings>,
+}
+
+impl Call {
+    /// The session.
+    pub(crate) fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// The session's name, as its owner knows it.
+    pub(crate) fn session_name(&self) -> &str {
+        self.session.id()
+    }
+
+    /// The tab that is meant.
+    pub(crate) async fn tab(&self) -> Result<Tab, Failure> {
+        Ok(self.session.tab(self.tab).await?)
+    }
+
+    /// When the call gives up.
+    pub(crate) fn deadline(&self) -> Deadline {
+        self.deadline
+    }
+
+    /// Bounds of all calls.
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.settings
+    }
+}
+
+/// A call that is ready to run once its session has time for it.
+pub(crate) struct Action {
+    pub(crate) tool: &'static str,
+    pub(crate) run: PageRun,
+    pub(crate) tab: Option<usize>,
+    pub(crate) budget: Duration,
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) progress: Option<mpsc::Sender<Progress>>,
+    pub(crate) record: Record,
+}
+
+impl Action {
+    /// Runs the call. Its budget begins now, not when it was submitted.
+    pub(crate) async fn perform(self, session: Session) -> Outcome {
+        let Self { tool, run, tab, budget, settings, progress, mut record } = self;
+        record.host = host_of(session.url());
+        let call = Call { session: session.clone(), tab, deadline: Deadline::after(budget), settings };
+        let working = tell_progress(run(call), progress, tool, budget);
+        let outcome = match tokio::time::timeout(budget + GRACE, working).await {
+            Ok(outcome) => outcome,
+            Err(_) => Err(Failure::new(Code::Timeout, format_args!("{tool} took longer than {} ms", budget.as_millis()))),
+        };
+        if let Some(host) = host_of(session.url()) {
+            record.host = Some(host);
+        }
+        let outcome = outcome.map_err(|failure| failure.on_page(session.url()));
+        record.finish(&outcome);
+        outcome
+    }
+}
+
+async fn tell_progress(
+    working: impl Future<Output = Outcome>,
+    progress: Option<mpsc::Sender<Progress>>,
+    tool: &'static str,
+    budget: Duration,
+) -> Outcome {
+    let Some(progress) = progress else { return working.await };
+    let started = Instant::now();
+    let mut ticks = tokio::time::interval(PROGRESS_INTERVAL);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
+    tokio::pin!(working);
+    loop {
+        tokio::select! {
+            biased;
+            outcome = &mut working => return outcome,
+            _ = ticks.tick() => {
+                let elapsed = started.elapsed();
+                let message = format!("{tool} runs for {} s", elapsed.as_secs());
+                // A listener that cannot keep up misses some.
+                let _ = progress.try_send(Progress { elapsed, budget, message });
+            }
+        }
+    }
+}
+
+fn host_of(url: Option<String>) -> Option<(String, u16)> {
+    let url = Url::parse(&url?).ok()?;
+    Some((url.host_str()?.to_owned(), url.port_or_known_default().unwrap_or_default()))
+}
+
+/// The line of a call in the ledger. It is written when the call ends, also when that is because nobody waits for it
+/// any more. Arguments are never part of it: they may be secrets.
+pub(crate) struct Record {
+    ledger: Ledger,
+    tool: &'static str,
+    session: String,
+    started: Instant,
+    host: Option<(String, u16)>,
+    written: bool,
+}
+
+/// The kind of a line that is about a call of a tool.
+const KIND: &str = "action";
+
+impl Record {
+    pub(crate) fn new(ledger: Ledger, tool: &'static str, session: &str) -> Self {
+        Self { ledger, tool, session: session.to_owned(), started: Instant::now(), host: None, written: false }
+    }
+
+    /// Names the session once it is known.
+    pub(crate) fn in_session(&mut self, session: &str) {
+        session.clone_into(&mut self.session);
+    }
+
+    /// Writes how the call ended.
+    pub(crate) fn finish(mut self, outcome: &Outcome) {
+        match outcome {
+            Ok(_) => self.write(Verdict::Allowed, None),
+            Err(failure) => self.fail(failure),
+        }
+    }
+
+    /// Writes why the call failed.
+    pub(crate) fn refuse(mut self, failure: &Failure) {
+        self.fail(failure);
+    }
+
+    fn fail(&mut self, failure: &Failure) {
+        let verdict = match failure.code() {
+            Code::HostNotAllowed
+            | Code::PrivateNetwork
+            | Code::UnsupportedScheme
+            | Code::UploadNotAllowed
+            | Code::NotEnabled => Verdict::Refused,
+            _ => Verdict::Failed,
+        };
+        // A refusal's words are the policy's: a host, never a path or an argument.
+        let reason = match verdict {
+            Verdict::Refused => format!("{}: {}", failure.code(), failure.message()),
+            _ => failure.code().name().to_owned(),
+        };
+        self.write(verdict, Some(reason));
+    }
+
+    fn write(&mut self, verdict: Verdict, reason: Option<String>) {
+        self.written = true;
+        let (host, port) = self.host.take().unwrap_or_default();
+        self.ledger.record(LedgerEntry {
+            time: Timestamp::now(),
+            session: std::mem::take(&mut self.session),
+            kind: Cow::Borrowed(KIND),
+            method: Some(self.tool.to_owned()),
+            host,
+            port,
+            address: None,
+            verdict,
+            code: None,
+            reason,
+            bytes_up: 0,
+            bytes_down: 0,
+            duration_ms: self.started.elapsed().as_millis().try_into().unwrap_or(u64::MAX),
+        });
+    }
+}
+
+impl Drop for Record {
+    fn drop(&mut self) {
+        if !self.written {
+            self.write(Verdict::Failed, Some(Code::Aborted.name().to_owned()));
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! The catalogue of tools, each defined once, and what carries their calls: owners, sessions, queues,
+//! cancellation, limits and the table of errors.
+//!
+//! A face makes one [`Toolbox`] for the engine and one [`Owner`] for whoever asks, looks a tool up with
+//! [`find`], and calls it with [`Owner::call`]. Schemas, descriptions and texts come from here; a face
+//! only translates.
+
+mod action;
+mod answer;
+mod arguments;
+mod catalogue {
+    //! One tool a file. A new file is a new tool: nothing else has to be told.
+    automod::dir!("src/catalogue");
+}
+mod changes;
+mod code;
+mod escape;
+mod failure;
+mod fence;
+mod owner;
+mod queue;
+mod reading;
+mod schema;
+mod settings;
+mod target;
+mod tool;
+mod toolbox;
+
+pub use answer::{Answer, Image};
+pub use code::Code;
+pub use failure::Failure;
+pub use owner::{Owner, Place};
+pub use settings::{Progress, Settings};
+pub use tool::{Effect, Hints, Selection, Tool, UnknownTool, all, everyday, find, nearest};
+pub use toolbox::Toolbox;

@@ -1,0 +1,251 @@
+//! The line of a session: one task owns the session and runs its calls one after the other.
+
+use std::future::Future;
+use std::time::{Duration, Instant};
+
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use crate::tool::BoxFuture;
+use crate::{Answer, Code, Failure};
+
+/// Calls that may wait in one session.
+pub(crate) const CAPACITY: usize = 64;
+
+pub(crate) type Outcome = Result<Answer, Failure>;
+
+/// A call that waits for its turn. Dropping the receiver of its reply cancels it, waiting or running.
+pub(crate) struct Job<S> {
+    pub(crate) run: Box<dyn FnOnce(S) -> BoxFuture<Outcome> + Send>,
+    pub(crate) reply: oneshot::Sender<Outcome>,
+}
+
+/// What is known of a session from outside.
+#[derive(Debug, Clone)]
+pub(crate) struct Status<S> {
+    /// The session, once it is open.
+    pub(crate) session: Option<S>,
+    /// When a call last ended; none while one runs.
+    pub(crate) idle_since: Option<Instant>,
+}
+
+/// What a session's task is given.
+pub(crate) struct Line<S> {
+    pub(crate) jobs: mpsc::Receiver<Job<S>>,
+    pub(crate) status: watch::Sender<Status<S>>,
+    /// Ends the session now, with what runs and waits in it.
+    pub(crate) stop: CancellationToken,
+    /// Ends the session once it has not been used for so long.
+    pub(crate) idle: Duration,
+    /// Whether the session goes away with the call that opens it, where that is cancelled before it is open.
+    pub(crate) opened_for_first: bool,
+}
+
+/// Opens the session and runs its calls until it is stopped, idle or without an owner, then hands it to `close`.
+pub(crate) async fn serve<S, C>(
+    mut line: Line<S>,
+    opening: impl Future<Output = Result<S, Failure>>,
+    close: impl FnOnce(S) -> C,
+) where
+    S: Clone,
+    C: Future<Output = ()>,
+{
+    // The call that the session is opened for stands in line already.
+    let Some(mut first) = line.jobs.recv().await else { return };
+    let opened_for_first = line.opened_for_first;
+    let opened = tokio::select! {
+        biased;
+        () = line.stop.cancelled() => Err(stopped()),
+        () = first.reply.closed(), if opened_for_first => Err(stopped()),
+        opened = opening => opened,
+    };
+    let session = match opened {
+        Ok(session) => session,
+        Err(failure) => {
+            // An answer that nobody waits for any more is no loss, here and below.
+            let _ = first.reply.send(Err(failure.clone()));
+            return refuse_waiting(line.jobs, &failure);
+        }
+    };
+    line.status.send_modify(|status| status.session = Some(session.clone()));
+    let mut next = Some(first);
+    while let Some(job) = next.take() {
+        if run(job, &session, &line).await {
+            break;
+        }
+        next = tokio::select! {
+            biased;
+            () = line.stop.cancelled() => None,
+            job = timeout(line.idle, line.jobs.recv()) => job.ok().flatten(),
+        };
+    }
+    refuse_waiting(line.jobs, &stopped());
+    close(session).await;
+}
+
+/// Runs one call; whether the session was stopped meanwhile.
+async fn run<S: Clone>(mut job: Job<S>, session: &S, line: &Line<S>) -> bool {
+    if job.reply.is_closed() {
+        return false;
+    }
+    line.status.send_modify(|status| status.idle_since = None);
+    let running = (job.run)(session.clone());
+    let stopped_meanwhile = tokio::select! {
+        biased;
+        () = line.stop.cancelled() => {
+            let _ = job.reply.send(Err(stopped()));
+            true
+        }
+        () = job.reply.closed() => false,
+        outcome = running => {
+            let _ = job.reply.send(outcome);
+            false
+        }
+    };
+    line.status.send_modify(|status| status.idle_since = Some(Instant::now()));
+    stopped_meanwhile
+}
+
+fn refuse_waiting<S>(mut jobs: mpsc::Receiver<Job<S>>, failure: &Failure) {
+    jobs.close();
+    while let Ok(job) = jobs.try_recv() {
+        let _ = job.reply.send(Err(failure.clone()));
+    }
+}
+
+/// What a call is told whose session goes away.
+pub(crate) fn stopped() -> Failure {
+    Failure::new(Code::Closed, "the session was stopped")
+        .with_hint("Start another session with browser_navigate or browser_session_start.")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use serde_json::Value;
+
+    use super::*;
+
+    type Log = Arc<Mutex<Vec<String>>>;
+
+    struct Bench {
+        jobs: mpsc::Sender<Job<()>>,
+        stop: CancellationToken,
+        log: Log,
+        served: tokio::task::JoinHandle<()>,
+    }
+
+    fn bench(idle: Duration, opening: impl Future<Output = Result<(), Failure>> + Send + 'static) -> Bench {
+        let (jobs, receiver) = mpsc::channel(8);
+        let (status, _) = watch::channel(Status { session: None, idle_since: None });
+        let (stop, log) = (CancellationToken::new(), Log::default());
+        let line = Line { jobs: receiver, status, stop: stop.clone(), idle, opened_for_first: false };
+        let closing = Arc::clone(&log);
+        let served = tokio::spawn(serve(line, opening, move |()| async move { note(&closing, "closed") }));
+        Bench { jobs, stop, log, served }
+    }
+
+    fn note(log: &Log, line: &str) {
+        log.lock().unwrap().push(line.to_owned());
+    }
+
+    impl Bench {
+        /// Puts a call in line that takes so long.
+        async fn submit(&self, name: &'static str, takes: Duration) -> oneshot::Receiver<Outcome> {
+            let log = Arc::clone(&self.log);
+            let (reply, outcome) = oneshot::channel();
+            let run = Box::new(move |()| -> BoxFuture<Outcome> {
+                Box::pin(async move {
+                    note(&log, &format!("{name} begins"));
+                    tokio::time::sleep(takes).await;
+                    note(&log, &format!("{name} ends"));
+                    Ok(Answer { text: name.to_owned(), data: Value::Null, images: Vec::new() })
+                })
+            });
+            self.jobs.send(Job { run, reply }).await.map_err(drop).unwrap();
+            outcome
+        }
+
+        fn log(&self) -> Vec<String> {
+            self.log.lock().unwrap().clone()
+        }
+    }
+
+    const LONG: Duration = Duration::from_secs(3600);
+    const SHORT: Duration = Duration::from_millis(5);
+
+    async fn opens() -> Result<(), Failure> {
+        Ok(())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn calls_run_one_after_the_other_in_the_order_of_submission() {
+        let bench = bench(LONG, opens());
+        let first = bench.submit("first", SHORT * 10).await;
+        let second = bench.submit("second", SHORT).await;
+        assert_eq!(second.await.unwrap().unwrap().text, "second");
+        assert_eq!(first.await.unwrap().unwrap().text, "first");
+        assert_eq!(bench.log(), ["first begins", "first ends", "second begins", "second ends"]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_cancelled_call_stops_and_the_next_runs_at_once() {
+        let bench = bench(LONG * 10, opens());
+        let first = bench.submit("first", LONG).await;
+        let second = bench.submit("second", SHORT).await;
+        tokio::time::sleep(SHORT).await;
+        let cancelled = tokio::time::Instant::now();
+        drop(first);
+        second.await.unwrap().unwrap();
+        assert!(cancelled.elapsed() < Duration::from_millis(100));
+        assert_eq!(bench.log(), ["first begins", "second begins", "second ends"]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_call_that_is_cancelled_in_line_never_runs() {
+        let bench = bench(LONG, opens());
+        let first = bench.submit("first", SHORT).await;
+        drop(bench.submit("second", SHORT).await);
+        bench.submit("third", SHORT).await.await.unwrap().unwrap();
+        first.await.unwrap().unwrap();
+        assert!(!bench.log().iter().any(|line| line.starts_with("second")));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn stop_overtakes_what_runs_and_what_waits() {
+        let bench = bench(LONG, opens());
+        let first = bench.submit("first", LONG).await;
+        let second = bench.submit("second", LONG).await;
+        tokio::time::sleep(SHORT).await;
+        bench.stop.cancel();
+        assert_eq!(first.await.unwrap().unwrap_err().code(), Code::Closed);
+        assert_eq!(second.await.unwrap().unwrap_err().code(), Code::Closed);
+        bench.served.await.unwrap();
+        assert_eq!(*bench.log.lock().unwrap(), ["first begins", "closed"]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_unused_session_is_closed_and_a_busy_one_is_not() {
+        let bench = bench(SHORT * 3, opens());
+        bench.submit("first", SHORT * 10).await.await.unwrap().unwrap();
+        bench.served.await.unwrap();
+        assert_eq!(*bench.log.lock().unwrap(), ["first begins", "first ends", "closed"]);
+    }
+
+    #[tokio::test]
+    async fn a_session_that_does_not_open_fails_every_call_in_line() {
+        let (open, opening) = oneshot::channel::<()>();
+        let bench = bench(LONG, async move {
+            let _ = opening.await;
+            Err(Failure::new(Code::LaunchFailed, "no"))
+        });
+        let first = bench.submit("first", SHORT).await;
+        let second = bench.submit("second", SHORT).await;
+        drop(open);
+        assert_eq!(first.await.unwrap().unwrap_err().code(), Code::LaunchFailed);
+        assert_eq!(second.await.unwrap().unwrap_err().code(), Code::LaunchFailed);
+        assert!(bench.log().is_empty());
+    }
+}

@@ -1,0 +1,51 @@
+//! What the operator decides for all tools.
+
+use std::time::Duration;
+
+/// Bounds and budgets of all calls.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Budget of a navigation that names none.
+    pub navigation_timeout: Duration,
+    /// Budget of every other call that names none.
+    pub action_timeout: Duration,
+    /// The most characters of any text or outline.
+    pub max_text_chars: usize,
+    /// How many sessions an owner may have at once.
+    pub max_sessions: usize,
+    /// How long a session may be unused before it is closed.
+    pub session_idle: Duration,
+}
+
+impl Settings {
+    /// Characters of an answer that asks for none in particular: hosts cut results at 12000 or more.
+    const DEFAULT_CHARS: usize = 10_000;
+
+    /// How much text a call gets that asks for `wanted`.
+    pub(crate) fn chars(&self, wanted: Option<usize>) -> usize {
+        wanted.unwrap_or(Self::DEFAULT_CHARS).min(self.max_text_chars)
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            navigation_timeout: Duration::from_secs(30),
+            action_timeout: Duration::from_secs(15),
+            max_text_chars: 20_000,
+            max_sessions: 5,
+            session_idle: Duration::from_secs(30 * 60),
+        }
+    }
+}
+
+/// How far a running call has come.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Progress {
+    /// How long it has run.
+    pub elapsed: Duration,
+    /// How long it may run.
+    pub budget: Duration,
+    /// What it does, in words.
+    pub message: String,
+}
