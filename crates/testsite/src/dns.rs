@@ -60,7 +60,12 @@ impl Reply {
     /// # Panics
     /// When one of them is not an IP address.
     pub fn addresses<'a>(addresses: impl IntoIterator<Item = &'a str>) -> Self {
-        Self::Addresses(addresses.into_iter().map(|text| text.parse().expect("an IP address")).collect())
+        Self::Addresses(
+            addresses
+                .into_iter()
+                .map(|text| text.parse().expect("an IP address"))
+                .collect(),
+        )
     }
 }
 
@@ -91,13 +96,20 @@ impl DnsDouble {
     /// # Panics
     /// When no port can be bound.
     pub async fn start() -> Self {
-        let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a free UDP port");
+        let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))
+            .await
+            .expect("a free UDP port");
         let address = socket.local_addr().expect("a bound socket has an address");
         let scripts = Arc::new(Mutex::new(Scripts::default()));
         let queries = Arc::new(Record::default());
         let mut serving = JoinSet::new();
         serving.spawn(serve(socket, Arc::clone(&scripts), Arc::clone(&queries)));
-        Self { address, scripts, queries, _serving: serving }
+        Self {
+            address,
+            scripts,
+            queries,
+            _serving: serving,
+        }
     }
 
     /// The address of the name server, for the `resolver` setting.
@@ -116,7 +128,9 @@ impl DnsDouble {
         assert!(!replies.is_empty(), "a script needs at least one reply");
         let mut scripts = self.scripts.lock().unwrap_or_else(PoisonError::into_inner);
         scripts.replies.insert(canonical(name), replies);
-        scripts.asked.retain(|(each, _), _| *each != canonical(name));
+        scripts
+            .asked
+            .retain(|(each, _), _| *each != canonical(name));
     }
 
     /// All queries until now.
@@ -125,7 +139,11 @@ impl DnsDouble {
     }
 
     /// The first query that `wanted` accepts, past or future, or nothing when none came within `deadline`.
-    pub async fn wait_query(&self, wanted: impl Fn(&Query) -> bool, deadline: Duration) -> Option<Query> {
+    pub async fn wait_query(
+        &self,
+        wanted: impl Fn(&Query) -> bool,
+        deadline: Duration,
+    ) -> Option<Query> {
         self.queries.wait(deadline, wanted).await
     }
 }
@@ -138,7 +156,9 @@ struct Scripts {
 
 impl Scripts {
     fn next(&mut self, name: &str, record: RecordType) -> Reply {
-        let Some(replies) = self.replies.get(name) else { return Reply::NoSuchName };
+        let Some(replies) = self.replies.get(name) else {
+            return Reply::NoSuchName;
+        };
         let count = self.asked.entry((name.to_owned(), record)).or_default();
         let reply = replies[(*count).min(replies.len() - 1)].clone();
         *count += 1;
@@ -151,11 +171,17 @@ impl Scripts {
         let mut reply = self.next(&query.name, query.record);
         while let Reply::Alias(to) = reply {
             let to = canonical(&to);
-            reply = if aliases.len() < LONGEST_CHAIN { self.next(&to, query.record) } else { Reply::ServerFailure };
+            reply = if aliases.len() < LONGEST_CHAIN {
+                self.next(&to, query.record)
+            } else {
+                Reply::ServerFailure
+            };
             aliases.push(to);
         }
         match reply {
-            Reply::Addresses(addresses) => Some(question.records(&aliases, query.record, &addresses)),
+            Reply::Addresses(addresses) => {
+                Some(question.records(&aliases, query.record, &addresses))
+            }
             Reply::WrongId(addresses) => {
                 let mut packet = question.records(&aliases, query.record, &addresses);
                 packet[0] ^= 0xff;
@@ -176,11 +202,21 @@ fn canonical(name: &str) -> String {
 async fn serve(socket: UdpSocket, scripts: Arc<Mutex<Scripts>>, queries: Arc<Record<Query>>) {
     let mut buffer = [0; 4096];
     loop {
-        let Ok((count, peer)) = socket.recv_from(&mut buffer).await else { continue };
-        let Some(question) = wire::Question::parse(&buffer[..count]) else { continue };
-        let query = Query { name: canonical(&question.name), record: question.record };
+        let Ok((count, peer)) = socket.recv_from(&mut buffer).await else {
+            continue;
+        };
+        let Some(question) = wire::Question::parse(&buffer[..count]) else {
+            continue;
+        };
+        let query = Query {
+            name: canonical(&question.name),
+            record: question.record,
+        };
         queries.push(query.clone());
-        let packet = scripts.lock().unwrap_or_else(PoisonError::into_inner).answer(&question, &query);
+        let packet = scripts
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .answer(&question, &query);
         if let Some(packet) = packet {
             // A client that closed its socket does not want the answer.
             let _ = socket.send_to(&packet, peer).await;

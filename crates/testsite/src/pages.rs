@@ -41,7 +41,8 @@ impl Page {
             body: body.into(),
             status: StatusCode::OK,
             headers: Vec::new(),
-            content_type: HeaderValue::from_str(content_type).expect("a content type that can stand in a header"),
+            content_type: HeaderValue::from_str(content_type)
+                .expect("a content type that can stand in a header"),
             delay: Duration::ZERO,
         }
     }
@@ -89,10 +90,14 @@ impl Page {
         };
         let mut response = Response::new(Body::from(body));
         *response.status_mut() = self.status;
-        response.headers_mut().insert(header::CONTENT_TYPE, self.content_type.clone());
+        response
+            .headers_mut()
+            .insert(header::CONTENT_TYPE, self.content_type.clone());
         for (name, value) in &self.headers {
             let filled = value.to_str().ok().map(|text| variables.fill(text));
-            let value = filled.and_then(|text| HeaderValue::from_str(&text).ok()).unwrap_or_else(|| value.clone());
+            let value = filled
+                .and_then(|text| HeaderValue::from_str(&text).ok())
+                .unwrap_or_else(|| value.clone());
             response.headers_mut().append(name, value);
         }
         response
@@ -107,23 +112,30 @@ pub(crate) fn embedded(path: &str) -> Option<Page> {
     } else {
         find(path)?
     };
-    let content_type = match name.rsplit_once('.').map(|(_, extension)| extension) {
-        Some("html") => "text/html; charset=utf-8",
-        Some("js") => "text/javascript; charset=utf-8",
-        Some("css") => "text/css; charset=utf-8",
-        Some("svg") => "image/svg+xml",
+    let content_type = match extension(name) {
+        "html" => "text/html; charset=utf-8",
+        "js" => "text/javascript; charset=utf-8",
+        "css" => "text/css; charset=utf-8",
+        "svg" => "image/svg+xml",
         _ => "text/plain; charset=utf-8",
     };
     Some(Page::bytes(content_type, *text).header("cache-control", "no-cache"))
 }
 
+fn extension(name: &str) -> &str {
+    name.rsplit_once('.').map_or("", |(_, extension)| extension)
+}
+
 /// A list of links to all pages, for people.
 pub(crate) fn index() -> Page {
-    let items: String = page_names()
-        .filter(|name| name.ends_with(".html"))
-        .map(|name| format!("<li><a href=\"/{name}\">{name}</a></li>\n"))
+    let items: Vec<String> = page_names()
+        .filter(|name| extension(name) == "html")
+        .map(|name| format!("<li><a href=\"/{name}\">{name}</a></li>"))
         .collect();
-    Page::html(format!("<!doctype html><title>Test site</title><h1>Test site</h1><ul>\n{items}</ul>"))
+    let items = items.join("\n");
+    Page::html(format!(
+        "<!doctype html><title>Test site</title><h1>Test site</h1><ul>\n{items}</ul>"
+    ))
 }
 
 /// Values for `{{name}}` in pages.
@@ -142,7 +154,9 @@ impl Variables {
         while let Some(start) = rest.find("{{") {
             let (before, from) = rest.split_at(start);
             filled.push_str(before);
-            let known = from.find("}}").and_then(|end| Some((end, self.0.get(from[2..end].trim())?)));
+            let known = from
+                .find("}}")
+                .and_then(|end| Some((end, self.0.get(from[2..end].trim())?)));
             if let Some((end, value)) = known {
                 filled.push_str(value);
                 rest = &from[end + 2..];
@@ -165,7 +179,10 @@ mod tests {
         let mut variables = Variables::default();
         variables.define("other", "http://127.0.0.2:80");
         let filled = variables.fill("a {{other}}/x {{ other }} {{unknown}} {{ {{other}} }} {{");
-        assert_eq!(filled, "a http://127.0.0.2:80/x http://127.0.0.2:80 {{unknown}} {{ http://127.0.0.2:80 }} {{");
+        assert_eq!(
+            filled,
+            "a http://127.0.0.2:80/x http://127.0.0.2:80 {{unknown}} {{ http://127.0.0.2:80 }} {{"
+        );
     }
 
     #[test]

@@ -38,7 +38,9 @@ impl<'a> Question<'a> {
             match length {
                 0 => break,
                 // 64 and more would be a compression pointer, which has no place in a question.
-                1..=63 => labels.push(String::from_utf8_lossy(packet.get(at..at + length)?).into_owned()),
+                1..=63 => {
+                    labels.push(String::from_utf8_lossy(packet.get(at..at + length)?).into_owned());
+                }
                 _ => return None,
             }
             at += length;
@@ -49,7 +51,12 @@ impl<'a> Question<'a> {
             other => RecordType::Other(other),
         };
         let end = at + 4;
-        (packet.len() >= end).then(|| Self { packet, end, name: labels.join("."), record })
+        (packet.len() >= end).then(|| Self {
+            packet,
+            end,
+            name: labels.join("."),
+            record,
+        })
     }
 
     /// The two bytes of the query's id.
@@ -63,7 +70,12 @@ impl<'a> Question<'a> {
     }
 
     /// An answer with a chain of aliases and the addresses that fit the record type, never to be cached.
-    pub(super) fn records(&self, aliases: &[String], record: RecordType, addresses: &[IpAddr]) -> Vec<u8> {
+    pub(super) fn records(
+        &self,
+        aliases: &[String],
+        record: RecordType,
+        addresses: &[IpAddr],
+    ) -> Vec<u8> {
         let addresses: Vec<_> = addresses
             .iter()
             .filter(|address| match record {
