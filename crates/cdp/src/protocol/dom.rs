@@ -40,6 +40,16 @@ objects! {
         /// The handle.
         object: RemoteObject,
     }
+    /// The boxes of an element; a quad is four corners, x before y, clockwise from the top left one.
+    BoxModel {
+        /// Corners of the content box, in CSS pixels of the viewport of the session's topmost frame.
+        content: Vec<f64>,
+    }
+    /// The answer to [`GetBoxModel`].
+    Boxes {
+        /// The boxes.
+        model: BoxModel,
+    }
     /// The answer to [`GetFrameOwner`].
     FrameOwner {
         /// The element that holds the frame.
@@ -83,6 +93,12 @@ commands! {
         /// The frame.
         frame_id: FrameId,
     } -> FrameOwner;
+    /// Where the boxes of an element are, transformed as they are drawn.
+    "DOM.getBoxModel" GetBoxModel {
+        ;
+        /// The element, by number.
+        backend_node_id: i64,
+    } -> Boxes;
     /// Gives a file input its files.
     "DOM.setFileInputFiles" SetFileInputFiles {
         /// Absolute paths, as the browser sees them.
