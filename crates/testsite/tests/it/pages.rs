@@ -61,8 +61,8 @@ async fn every_page_that_another_refers_to_exists() {
     ];
     let names: BTreeSet<String> = page_names().map(|name| format!("/{name}")).collect();
     for name in page_names() {
-        let site_page = include_page(name);
-        for path in references(&site_page) {
+        let page = source(name);
+        for path in references(&page) {
             let known = names.contains(path)
                 || names.contains(&format!("{path}index.html"))
                 || behaviours
@@ -74,7 +74,7 @@ async fn every_page_that_another_refers_to_exists() {
 }
 
 /// A page as it lies in the source tree, with its variables.
-fn include_page(name: &str) -> String {
+fn source(name: &str) -> String {
     std::fs::read_to_string(format!("{}/pages/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap()
 }
 
@@ -92,7 +92,7 @@ fn the_index_lists_at_least_forty_pages_for_reading() {
 #[test]
 fn every_text_under_hidden_says_whether_it_is_shown() {
     for name in ["hidden/every-trick.html", "hidden/looks-hidden.html"] {
-        let page = include_page(name);
+        let page = source(name);
         let body = page
             .split("<style>body")
             .nth(1)
