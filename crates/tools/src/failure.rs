@@ -130,6 +130,15 @@ fn refusal_code(refusal: &Refusal) -> Code {
     }
 }
 
+fn gate_code(code: bathy_egress::Code) -> Code {
+    match code {
+        bathy_egress::Code::HostNotAllowed => Code::HostNotAllowed,
+        bathy_egress::Code::PrivateNetwork => Code::PrivateNetwork,
+        bathy_egress::Code::TimedOut => Code::Timeout,
+        _ => Code::NavigationFailed,
+    }
+}
+
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         match error {
@@ -138,9 +147,10 @@ impl From<Error> for Failure {
                 Self::new(refusal_code(&refusal), format_args!("the tab shows a page that is off policy: {refusal}"))
                     .with_hint("Leave it with browser_navigate.")
             }
+            Error::RefusedByGate { code, .. } => Self::new(gate_code(code), error),
             Error::InvalidUrl(_) => Self::new(Code::InvalidUrl, error),
             Error::UnsupportedScheme(_) => Self::new(Code::UnsupportedScheme, error),
-            Error::MissingBinary { ref advice } => {
+            Error::MissingBinary { ref advice, .. } => {
                 let hint = format!("{} Nothing has to be restarted.", sentence(advice));
                 Self::new(Code::MissingBinary, &error).with_hint(hint)
             }
@@ -261,7 +271,7 @@ mod tests {
     #[test]
     fn a_missing_browser_says_how_to_get_one() {
         let advice = "on Debian run `apt-get install chromium`".to_owned();
-        let failure = Failure::from(Error::MissingBinary { advice });
+        let failure = Failure::from(Error::MissingBinary { reason: "none".to_owned(), advice });
         assert_eq!(failure.code(), Code::MissingBinary);
         assert_eq!(failure.hint(), "On Debian run `apt-get install chromium`. Nothing has to be restarted.");
     }

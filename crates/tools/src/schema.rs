@@ -4,9 +4,18 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-/// The schema of a type: one object without references, `$schema`, nulls and number formats.
-pub(crate) fn plain<T: JsonSchema>(with_descriptions: bool) -> Map<String, Value> {
-    let settings = SchemaSettings::draft2020_12().with(|settings| {
+/// The schema of arguments: one object without references, `$schema`, nulls and number formats.
+pub(crate) fn of_arguments<T: JsonSchema>() -> Map<String, Value> {
+    plain::<T>(SchemaSettings::draft2020_12().for_deserialize(), true)
+}
+
+/// The schema of an answer, likewise.
+pub(crate) fn of_answer<T: JsonSchema>() -> Map<String, Value> {
+    plain::<T>(SchemaSettings::draft2020_12().for_serialize(), false)
+}
+
+fn plain<T: JsonSchema>(settings: SchemaSettings, with_descriptions: bool) -> Map<String, Value> {
+    let settings = settings.with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
     });
@@ -87,7 +96,7 @@ mod tests {
     use schemars::JsonSchema;
     use serde_json::{Value, json};
 
-    use super::plain;
+    use super::of_arguments;
 
     #[derive(JsonSchema)]
     #[schemars(rename_all = "camelCase", deny_unknown_fields)]
@@ -112,7 +121,7 @@ mod tests {
 
     #[test]
     fn an_option_is_its_value_that_need_not_be_there() {
-        let schema = Value::Object(plain::<Example>(true));
+        let schema = Value::Object(of_arguments::<Example>());
         assert_eq!(
             schema,
             json!({

@@ -230,8 +230,8 @@ impl Tool {
     pub(crate) const fn in_session<T: PageTool>() -> Self {
         Self {
             about: T::ABOUT,
-            params: || schema::plain::<T::Params>(true),
-            output: || schema::plain::<T::Output>(false),
+            params: schema::of_arguments::<T::Params>,
+            output: schema::of_answer::<T::Output>,
             prepare: |arguments| {
                 let params: T::Params = arguments::read(arguments)?;
                 let (opening, least_budget) = (T::opening(&params)?, T::least_budget(&params));
@@ -249,8 +249,8 @@ impl Tool {
     pub(crate) const fn beside_sessions<T: ControlTool>() -> Self {
         Self {
             about: T::ABOUT,
-            params: || schema::plain::<T::Params>(true),
-            output: || schema::plain::<T::Output>(false),
+            params: schema::of_arguments::<T::Params>,
+            output: schema::of_answer::<T::Output>,
             prepare: |arguments| {
                 let params: T::Params = arguments::read(arguments)?;
                 Ok(Prepared::Control(Box::new(move |control| {
