@@ -2,11 +2,18 @@
 
 use std::path::PathBuf;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+pub use bathy_cdp::protocol::page::ScreenshotFormat;
+use bathy_cdp::protocol::page::{CaptureScreenshot, GetLayoutMetrics, Rectangle, Viewport};
 use bytes::Bytes;
 
-pub use bathy_cdp::protocol::page::ScreenshotFormat;
-
 use crate::{Deadline, Error, Tab, Target};
+
+/// The longest side of a picture in pixels; the common limit of model interfaces.
+const LONGEST_SIDE: f64 = 8_000.0;
+/// Quality of formats that have one, in 0..=100.
+const QUALITY: u32 = 80;
 
 /// What to take.
 #[derive(Debug, Clone, Default)]
@@ -42,12 +49,120 @@ impl Tab {
     /// Takes a picture and writes it as an artifact.
     ///
     /// # Errors
-    /// [`Error::Artifact`], [`Error::TimedOut`], [`Error::OffPolicy`], [`Error::RefStale`], [`Error::DialogOpen`].
+    /// [`Error::Artifact`], [`Error::TimedOut`], [`Error::OffPolicy`], [`Error::RefStale`],
+    /// [`Error::NotActionable`] for an element that is not visible, [`Error::DialogOpen`].
     pub async fn screenshot(
         &self,
-        _options: ScreenshotOptions,
-        _deadline: Deadline,
+        options: ScreenshotOptions,
+        deadline: Deadline,
     ) -> Result<Screenshot, Error> {
+        self.enter(deadline).await?;
+        let metrics = self
+            .page()
+            .call(GetLayoutMetrics {}, deadline.remaining())
+            .await?;
+        let region = match &options.target {
+            Some(target) => {
+                let rectangle = self.rectangle(target, deadline).await?;
+                let view = metrics.css_layout_viewport;
+                Rectangle {
+                    x: rectangle.x + view.page_x,
+                    y: rectangle.y + view.page_y,
+                    ..rectangle
+                }
+            }
+            None if options.full_page => metrics.css_content_size,
+            None => {
+                let view = metrics.css_layout_viewport;
+                Rectangle {
+                    x: view.page_x,
+                    y: view.page_y,
+                    width: view.client_width,
+                    height: view.client_height,
+                }
+            }
+        };
+        let clip = fitted(&region);
+        let format = options.format.unwrap_or(ScreenshotFormat::Png);
+        let capture = CaptureScreenshot {
+            format: Some(format),
+            quality: (format != ScreenshotFormat::Png).then_some(QUALITY),
+            clip: Some(clip),
+            capture_beyond_viewport: Some(options.full_page || options.target.is_some()),
+            optimize_for_speed: Some(true),
+        };
+        let data = self.page().call(capture, deadline.remaining()).await?.data;
+        let bytes = BASE64
+            .decode(data)
+            .map_err(|error| Error::ActionFailed(format!("the picture is torn: {error}")))?;
+        let bytes = Bytes::from(bytes);
+        let size = imagesize::blob_size(&bytes)
+            .map_err(|error| Error::ActionFailed(format!("the picture is torn: {error}")))?;
+        let [width, height] =
+            [size.width, size.height].map(|side| u32::try_from(side).unwrap_or(u32::MAX));
+        let (extension, mime_type) = match format {
+            ScreenshotFormat::Jpeg => ("jpg", "image/jpeg"),
+            ScreenshotFormat::Webp => ("webp", "image/webp"),
+            ScreenshotFormat::Png | ScreenshotFormat::Other => ("png", "image/png"),
+        };
+        let path = self
+            .artifacts()
+            .write("screenshot", extension, bytes.clone())
+            .await?;
+        let (url, title) = self.entry(deadline.with_grace()).await?;
+        Ok(Screenshot {
+            path,
+            bytes,
+            mime_type,
+            width,
+            height,
+            url,
+            title,
+        })
+    }
+}
+
+impl Tab {
+    /// Where an element is, in CSS pixels of the main frame's viewport, once it is scrolled into view.
+    async fn rectangle(&self, target: &Target, deadline: Deadline) -> Result<Rectangle, Error> {
+        let _ = (target, deadline);
         todo!()
+    }
+}
+
+/// The region as it is to be taken: at least a pixel, scaled down to the longest side that is allowed.
+fn fitted(region: &Rectangle) -> Viewport {
+    let [width, height] = [region.width, region.height].map(|side| side.max(1.0));
+    let scale = (LONGEST_SIDE / width.max(height)).min(1.0);
+    Viewport {
+        x: region.x,
+        y: region.y,
+        width,
+        height,
+        scale,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_picture_is_never_empty_and_never_too_large() {
+        for (width, height) in [
+            (0.0, 0.0),
+            (1280.0, 800.0),
+            (1280.0, 200_000.0),
+            (90_000.0, 10.0),
+        ] {
+            let fitted = fitted(&Rectangle {
+                x: 0.0,
+                y: 0.0,
+                width,
+                height,
+            });
+            assert!(fitted.width >= 1.0 && fitted.height >= 1.0);
+            assert!(fitted.width.max(fitted.height) * fitted.scale <= LONGEST_SIDE + 0.5);
+        }
     }
 }

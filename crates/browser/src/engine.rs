@@ -61,11 +61,19 @@ impl Engine {
     /// # Errors
     /// [`Error::Artifact`] when the private folder for artifacts cannot be made.
     pub fn new(options: EngineOptions) -> Result<Self, Error> {
-        let artifacts = Artifacts::open(options.artifacts_directory.clone()).map_err(|error| Error::Artifact {
-            name: "the folder for artifacts".to_owned(),
-            reason: error.to_string(),
+        let artifacts = Artifacts::open(options.artifacts_directory.clone()).map_err(|error| {
+            Error::Artifact {
+                name: "the folder for artifacts".to_owned(),
+                reason: error.to_string(),
+            }
         })?;
-        Ok(Self { shared: Arc::new(Shared { options, artifacts, running: Mutex::new(None) }) })
+        Ok(Self {
+            shared: Arc::new(Shared {
+                options,
+                artifacts,
+                running: Mutex::new(None),
+            }),
+        })
     }
 
     /// Starts the browser and its spare sessions ahead of the first call.
@@ -95,6 +103,14 @@ impl Engine {
         &self.shared.artifacts
     }
 
+    /// How many protocol commands the browser that runs now was sent, for tests and figures.
+    pub async fn commands_sent(&self) -> u64 {
+        let running = self.shared.running.lock().await;
+        running
+            .as_ref()
+            .map_or(0, |instance| instance.connection().commands_sent())
+    }
+
     /// Ends the browser and everything in it. Idempotent.
     pub async fn close(&self) {
         if let Some(instance) = self.shared.running.lock().await.take() {
@@ -117,7 +133,8 @@ impl Engine {
         if let Some(gone) = running.take() {
             gone.close().await;
         }
-        let instance = Instance::launch(&self.shared.options).await?;
+        let instance =
+            Instance::launch(&self.shared.options, self.shared.artifacts.clone()).await?;
         *running = Some(Arc::clone(&instance));
         Ok(instance)
     }

@@ -20,7 +20,7 @@ use tokio::sync::{Mutex, mpsc};
 use crate::context::Context;
 use crate::deadline::COMMAND_TIMEOUT;
 use crate::engine::EngineOptions;
-use crate::{Error, engine};
+use crate::{Artifacts, Error, engine};
 
 /// How long the browser may take to end by itself.
 const CLOSE_PATIENCE: Duration = Duration::from_millis(800);
@@ -29,8 +29,14 @@ const DISK_CACHE: u64 = 64 * 1024 * 1024;
 
 /// What the browser tells a context about its pages.
 pub(crate) enum PageEvent {
-    Attached { target: TargetInfo, session: bathy_cdp::Session, lane: Lane },
-    Detached { session: SessionId },
+    Attached {
+        target: TargetInfo,
+        session: bathy_cdp::Session,
+        lane: Lane,
+    },
+    Detached {
+        session: SessionId,
+    },
 }
 
 type Listeners = Arc<StdMutex<HashMap<BrowserContextId, mpsc::UnboundedSender<PageEvent>>>>;
@@ -40,7 +46,7 @@ pub(crate) struct Instance {
     connection: Connection,
     gate: Gate,
     level: Level,
-    viewport: (u32, u32),
+    artifacts: Artifacts,
     hold_documents: bool,
     listeners: Listeners,
     spares: Mutex<Vec<Context>>,
@@ -51,15 +57,21 @@ pub(crate) struct Instance {
 }
 
 impl Instance {
-    pub(crate) async fn launch(options: &EngineOptions) -> Result<Arc<Self>, Error> {
+    pub(crate) async fn launch(
+        options: &EngineOptions,
+        artifacts: Artifacts,
+    ) -> Result<Arc<Self>, Error> {
         let executable = bathy_chromium::find(&options.lookup).map_err(|error| missing(&error))?;
         let gate = Gate::new(options.gate.clone());
-        let refusing_proxy = if options.containment == bathy_chromium::Containment::Kernel {
-            None
-        } else {
-            let address = gate.refusing_address().await;
-            Some(address.map_err(|error| Error::LaunchFailed(format!("the gate cannot listen: {error}")))?)
-        };
+        let refusing_proxy =
+            if options.containment == bathy_chromium::Containment::Kernel {
+                None
+            } else {
+                let address = gate.refusing_address().await;
+                Some(address.map_err(|error| {
+                    Error::LaunchFailed(format!("the gate cannot listen: {error}"))
+                })?)
+            };
         let launched = bathy_chromium::launch(LaunchOptions {
             executable,
             containment: options.containment,
@@ -73,11 +85,23 @@ impl Instance {
         })
         .await
         .map_err(|error| Error::LaunchFailed(engine::describe(&error)))?;
-        Self::begin(launched, gate, options).await
+        Self::begin(launched, gate, options, artifacts).await
     }
 
-    async fn begin(launched: Launched, gate: Gate, options: &EngineOptions) -> Result<Arc<Self>, Error> {
-        let Launched { process, reader, writer, level, gate_listener, .. } = launched;
+    async fn begin(
+        launched: Launched,
+        gate: Gate,
+        options: &EngineOptions,
+        artifacts: Artifacts,
+    ) -> Result<Arc<Self>, Error> {
+        let Launched {
+            process,
+            reader,
+            writer,
+            level,
+            gate_listener,
+            ..
+        } = launched;
         if let Some(listener) = gate_listener {
             TcpListener::from_std(listener)
                 .and_then(|listener| gate.attach_shared(listener))
@@ -87,8 +111,14 @@ impl Instance {
         let listeners = Listeners::default();
         tokio::spawn(route(connection.clone(), lane, Arc::clone(&listeners)));
         let filter = vec![
-            TargetFilterEntry { r#type: Some("page".to_owned()), exclude: Some(false) },
-            TargetFilterEntry { r#type: None, exclude: Some(true) },
+            TargetFilterEntry {
+                r#type: Some("page".to_owned()),
+                exclude: Some(false),
+            },
+            TargetFilterEntry {
+                r#type: None,
+                exclude: Some(true),
+            },
         ];
         let attach = SetAutoAttach {
             auto_attach: true,
@@ -101,7 +131,7 @@ impl Instance {
             connection,
             gate,
             level,
-            viewport: options.viewport,
+            artifacts,
             hold_documents: options.policy.resources_are_wider(),
             listeners,
             spares: Mutex::default(),
@@ -125,8 +155,8 @@ impl Instance {
         self.level
     }
 
-    pub(crate) fn viewport(&self) -> (u32, u32) {
-        self.viewport
+    pub(crate) fn artifacts(&self) -> &Artifacts {
+        &self.artifacts
     }
 
     pub(crate) fn hold_documents(&self) -> bool {
@@ -151,7 +181,11 @@ impl Instance {
     }
 
     /// A context for a session: a warm one where there is one.
-    pub(crate) async fn context(self: &Arc<Self>, id: &str, policy: Policy) -> Result<Context, Error> {
+    pub(crate) async fn context(
+        self: &Arc<Self>,
+        id: &str,
+        policy: Policy,
+    ) -> Result<Context, Error> {
         let spare = self.spares.lock().await.pop();
         let context = match spare {
             Some(spare) if !spare.is_gone() => spare,
@@ -166,9 +200,14 @@ impl Instance {
     fn refill(self: &Arc<Self>) {
         let instance = Arc::downgrade(self);
         tokio::spawn(async move {
-            let Some(instance) = instance.upgrade() else { return };
+            let Some(instance) = instance.upgrade() else {
+                return;
+            };
             let mut spares = instance.spares.lock().await;
-            while spares.len() < instance.spare_count && !instance.is_gone() && !instance.is_retired() {
+            while spares.len() < instance.spare_count
+                && !instance.is_gone()
+                && !instance.is_retired()
+            {
                 match Context::create(&instance).await {
                     Ok(context) if instance.is_retired() => drop(context),
                     Ok(context) => spares.push(context),
@@ -199,7 +238,10 @@ impl Instance {
         match self.process.lock().await.as_ref() {
             Some(process) => tokio::time::timeout(Duration::from_millis(500), process.exited())
                 .await
-                .map_or_else(|_| "its connection broke".to_owned(), |exit| exit.to_string()),
+                .map_or_else(
+                    |_| "its connection broke".to_owned(),
+                    |exit| exit.to_string(),
+                ),
             None => "it was closed".to_owned(),
         }
     }
@@ -210,7 +252,11 @@ impl Instance {
         let process = self.process.lock().await.take();
         if let Some(process) = process {
             // A dead browser does not answer, and is closed all the same.
-            let _ = self.connection.browser().call(browser::Close {}, CLOSE_PATIENCE).await;
+            let _ = self
+                .connection
+                .browser()
+                .call(browser::Close {}, CLOSE_PATIENCE)
+                .await;
             process.close(CLOSE_PATIENCE).await;
         }
     }
@@ -223,30 +269,49 @@ async fn route(connection: Connection, mut lane: Lane, listeners: Listeners) {
         if let Some(event) = message.decode::<AttachedToTarget>() {
             let lane = connection.claim(&event.session_id);
             let session = connection.session(event.session_id.clone());
-            let context = event.target_info.browser_context_id.clone().unwrap_or_default();
+            let context = event
+                .target_info
+                .browser_context_id
+                .clone()
+                .unwrap_or_default();
             let listener = lock(&listeners).get(&context).cloned();
             let target = event.target_info.target_id.clone();
             contexts.insert(event.session_id, context);
             let sent = listener.is_some_and(|listener| {
-                listener.send(PageEvent::Attached { target: event.target_info, session, lane }).is_ok()
+                listener
+                    .send(PageEvent::Attached {
+                        target: event.target_info,
+                        session,
+                        lane,
+                    })
+                    .is_ok()
             });
             if !sent {
-                connection.browser().send(&CloseTarget { target_id: target });
+                connection
+                    .browser()
+                    .send(&CloseTarget { target_id: target });
             }
         } else if let Some(event) = message.decode::<DetachedFromTarget>()
             && let Some(context) = contexts.remove(&event.session_id)
             && let Some(listener) = lock(&listeners).get(&context)
         {
             // A listener that is gone has no use for it.
-            let _ = listener.send(PageEvent::Detached { session: event.session_id });
+            let _ = listener.send(PageEvent::Detached {
+                session: event.session_id,
+            });
         }
     }
 }
 
-fn lock(listeners: &Listeners) -> MutexGuard<'_, HashMap<BrowserContextId, mpsc::UnboundedSender<PageEvent>>> {
+fn lock(
+    listeners: &Listeners,
+) -> MutexGuard<'_, HashMap<BrowserContextId, mpsc::UnboundedSender<PageEvent>>> {
     listeners.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn missing(error: &FindError) -> Error {
-    Error::MissingBinary { reason: error.to_string(), advice: error.advice() }
+    Error::MissingBinary {
+        reason: error.to_string(),
+        advice: error.advice(),
+    }
 }

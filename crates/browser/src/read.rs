@@ -3,6 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::page::cursors::Continuation;
+use crate::page::outline::Place;
+use crate::page::{outline, text};
+use crate::tab::FrameState;
+use crate::world::WorldError;
 use crate::{Deadline, Error, Tab};
 
 /// A handle for one element of one document, written `@e12`.
@@ -120,24 +125,216 @@ impl Tab {
     /// Outlines the page and the frames in it.
     ///
     /// # Errors
-    /// [`Error::DialogOpen`], [`Error::TimedOut`], [`Error::OffPolicy`], [`Error::RefStale`], [`Error::PageGone`].
+    /// [`Error::DialogOpen`], [`Error::TimedOut`], [`Error::OffPolicy`], [`Error::NoSuchElement`],
+    /// [`Error::RefStale`], [`Error::InvalidArgument`] for a cursor that is not known, [`Error::PageGone`].
     pub async fn outline(
         &self,
-        _options: OutlineOptions,
-        _deadline: Deadline,
+        options: OutlineOptions,
+        deadline: Deadline,
     ) -> Result<Outline, Error> {
-        todo!()
+        self.enter(deadline).await?;
+        let start = self
+            .start(options.reference, options.cursor.as_deref(), deadline)
+            .await?;
+        let request = outline::Request {
+            id: start.id,
+            depth: options.depth,
+            interactive: options.interactive,
+            max_chars: options.max_chars,
+            from: start.from,
+            fold: start.fold,
+        };
+        let place = start.place();
+        let reading = outline::read(self, start.frame, request, 0, deadline);
+        let mut reading = deadline
+            .bound("the outline", reading)
+            .await?
+            .map_err(|error| read_error(error, options.reference, deadline))?;
+        let cursor = match reading.next.take() {
+            None => None,
+            Some(next) => {
+                let continuation = Continuation {
+                    place,
+                    id: start.id,
+                    from: next.from,
+                    fold: Some(next.fold),
+                };
+                let cursor = self.cursors().lock().await.name(continuation);
+                let some = if next.at_least { "at least " } else { "" };
+                reading.lines.push(format!(
+                    "… {some}{} more nodes; continue with cursor {cursor}",
+                    next.nodes
+                ));
+                Some(cursor)
+            }
+        };
+        let (url, title) = self.entry(deadline.with_grace()).await?;
+        let truncated = reading.truncated || cursor.is_some();
+        Ok(Outline {
+            url,
+            title,
+            text: reading.lines.join("\n"),
+            truncated,
+            cursor,
+        })
     }
 
     /// Reads the visible text of the page and the frames in it.
     ///
     /// # Errors
     /// As [`Tab::outline`].
-    pub async fn text(
+    pub async fn text(&self, options: TextOptions, deadline: Deadline) -> Result<PageText, Error> {
+        self.enter(deadline).await?;
+        let start = self
+            .start(options.reference, options.cursor.as_deref(), deadline)
+            .await?;
+        let request = text::Request {
+            id: start.id,
+            format: match options.format {
+                TextFormat::Text => "text",
+                TextFormat::Markdown => "markdown",
+            },
+            max_chars: options.max_chars,
+            offset: start.from.unwrap_or_default(),
+        };
+        let place = start.place();
+        let reading = text::read(self, start.frame, request, 0, deadline);
+        let reading = deadline
+            .bound("the text", reading)
+            .await?
+            .map_err(|error| read_error(error, options.reference, deadline))?;
+        let cursor = match reading.next {
+            None => None,
+            Some(from) => {
+                let continuation = Continuation {
+                    place,
+                    id: start.id,
+                    from,
+                    fold: None,
+                };
+                Some(self.cursors().lock().await.name(continuation))
+            }
+        };
+        let (url, title) = self.entry(deadline.with_grace()).await?;
+        Ok(PageText {
+            url,
+            title,
+            text: reading.text,
+            truncated: reading.truncated,
+            cursor,
+        })
+    }
+
+    /// Where a reading begins: at a cursor, at an element, in the frame that an element holds, or at the top.
+    async fn start(
         &self,
-        _options: TextOptions,
-        _deadline: Deadline,
-    ) -> Result<PageText, Error> {
-        todo!()
+        reference: Option<Ref>,
+        cursor: Option<&str>,
+        deadline: Deadline,
+    ) -> Result<Start, Error> {
+        if let Some(cursor) = cursor {
+            let unknown = || {
+                Error::InvalidArgument(format!(
+                    "cursor `{}` is not known; read from the start",
+                    cursor.escape_debug()
+                ))
+            };
+            let found = self
+                .cursors()
+                .lock()
+                .await
+                .find(cursor)
+                .ok_or_else(unknown)?;
+            let frame = self
+                .frame(&found.place.frame)
+                .filter(|frame| frame.document == found.place.document);
+            let gone = || {
+                Error::InvalidArgument(format!(
+                    "cursor `{cursor}` is of a page that is gone; read from the start"
+                ))
+            };
+            return Ok(Start {
+                frame: frame.ok_or_else(gone)?,
+                id: found.id,
+                from: Some(found.from),
+                fold: found.fold,
+            });
+        }
+        let Some(reference) = reference else {
+            let frame = self.state().borrow().main_frame().clone();
+            return Ok(Start {
+                frame,
+                id: None,
+                from: None,
+                fold: None,
+            });
+        };
+        let (frame, id) = self.locate(reference).await?;
+        let inner = outline::frame_in(self, &frame, id, deadline).await;
+        let inner = inner.map_err(|error| read_error(error, Some(reference), deadline))?;
+        Ok(match inner {
+            Some(inner) => Start {
+                frame: inner,
+                id: None,
+                from: None,
+                fold: None,
+            },
+            None => Start {
+                frame,
+                id: Some(id),
+                from: None,
+                fold: None,
+            },
+        })
+    }
+
+    /// The frame and the page script's id of the element that a ref was given for, while its document is shown.
+    pub(crate) async fn locate(&self, reference: Ref) -> Result<(FrameState, u32), Error> {
+        let refs = self.refs().lock().await;
+        let Some(element) = refs.element(reference) else {
+            return Err(if refs.was_given(reference) {
+                Error::RefStale {
+                    reference,
+                    reason: "it is too old".to_owned(),
+                }
+            } else {
+                Error::NoSuchElement(reference.to_string())
+            });
+        };
+        let frame = self
+            .frame(&element.frame)
+            .filter(|frame| frame.document == element.document);
+        let frame = frame.ok_or_else(|| Error::RefStale {
+            reference,
+            reason: "its document is gone".to_owned(),
+        })?;
+        Ok((frame, element.id))
+    }
+}
+
+/// Where a reading begins.
+struct Start {
+    frame: FrameState,
+    id: Option<u32>,
+    from: Option<u64>,
+    fold: Option<bool>,
+}
+
+impl Start {
+    fn place(&self) -> Place {
+        Place {
+            frame: self.frame.id.clone(),
+            document: self.frame.document.clone(),
+        }
+    }
+}
+
+fn read_error(error: WorldError, reference: Option<Ref>, deadline: Deadline) -> Error {
+    match (error, reference) {
+        (WorldError::Script(error), Some(reference)) if error.code == "stale" => Error::RefStale {
+            reference,
+            reason: "its element is gone".to_owned(),
+        },
+        (error, _) => error.about_page(deadline),
     }
 }

@@ -1,7 +1,9 @@
 //! The page script's world in a document: script that shares nothing but the document with the page.
 
 use bathy_cdp::protocol::page::CreateIsolatedWorld;
-use bathy_cdp::protocol::runtime::{CallArgument, CallFunctionOn, Evaluate, Evaluated, ExecutionContextId, RemoteObject};
+use bathy_cdp::protocol::runtime::{
+    CallArgument, CallFunctionOn, Evaluate, Evaluated, ExecutionContextId, RemoteObject,
+};
 use bathy_cdp::{CallError, Session};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -32,7 +34,11 @@ impl World {
                     world_name: Some(NAME.to_owned()),
                     grant_univeral_access: None,
                 };
-                let context = frame.session.call(create, deadline.remaining()).await?.execution_context_id;
+                let context = frame
+                    .session
+                    .call(create, deadline.remaining())
+                    .await?
+                    .execution_context_id;
                 let install = Evaluate {
                     expression: SCRIPT.to_owned(),
                     context_id: Some(context),
@@ -43,7 +49,10 @@ impl World {
                 Ok::<_, WorldError>(context)
             })
             .await?;
-        Ok(Self { session: frame.session.clone(), context: *context })
+        Ok(Self {
+            session: frame.session.clone(),
+            context: *context,
+        })
     }
 
     pub(crate) fn session(&self) -> &Session {
@@ -55,7 +64,12 @@ impl World {
     }
 
     /// Calls a function of the page script with one argument and decodes its answer.
-    pub(crate) async fn call<A, R>(&self, function: &str, argument: &A, deadline: Deadline) -> Result<R, WorldError>
+    pub(crate) async fn call<A, R>(
+        &self,
+        function: &str,
+        argument: &A,
+        deadline: Deadline,
+    ) -> Result<R, WorldError>
     where
         A: Serialize + Sync,
         R: DeserializeOwned,
@@ -66,11 +80,16 @@ impl World {
             ok: Option<Value>,
             error: Option<ScriptError>,
         }
-        let argument = serde_json::to_value(argument).map_err(|error| WorldError::Broken(error.to_string()))?;
+        let argument = serde_json::to_value(argument)
+            .map_err(|error| WorldError::Broken(error.to_string()))?;
         let command = CallFunctionOn {
-            function_declaration: "function(name, argument) { return bathy.call(name, argument); }".to_owned(),
+            function_declaration: "function(name, argument) { return bathy.call(name, argument); }"
+                .to_owned(),
             execution_context_id: Some(self.context),
-            arguments: Some(vec![by_value(Value::String(function.to_owned())), by_value(argument)]),
+            arguments: Some(vec![
+                by_value(Value::String(function.to_owned())),
+                by_value(argument),
+            ]),
             return_by_value: Some(true),
             await_promise: Some(true),
             silent: Some(true),
@@ -78,11 +97,13 @@ impl World {
         };
         let evaluated = self.session.call(command, deadline.remaining()).await?;
         let answer = value(evaluated)?.value.unwrap_or_default();
-        let answer: Answer = serde_json::from_value(answer).map_err(|error| WorldError::Broken(error.to_string()))?;
+        let answer: Answer = serde_json::from_value(answer)
+            .map_err(|error| WorldError::Broken(error.to_string()))?;
         if let Some(error) = answer.error {
             return Err(WorldError::Script(error));
         }
-        serde_json::from_value(answer.ok.unwrap_or_default()).map_err(|error| WorldError::Broken(error.to_string()))
+        serde_json::from_value(answer.ok.unwrap_or_default())
+            .map_err(|error| WorldError::Broken(error.to_string()))
     }
 
     /// Runs a function in the world and keeps its result in the browser. Handles of `group` are to be released.
@@ -132,7 +153,14 @@ impl From<CallError> for WorldError {
             CallError::Closed { .. } => Self::Gone(error),
             CallError::Detached { .. } => Self::DocumentGone,
             CallError::Refused { ref message, .. } => {
-                let gone = ["Cannot find context", "context was destroyed", "No frame", "Frame with the given id", "Target closed", "Inspected target navigated"];
+                let gone = [
+                    "Cannot find context",
+                    "context was destroyed",
+                    "No frame",
+                    "Frame with the given id",
+                    "Target closed",
+                    "Inspected target navigated",
+                ];
                 if gone.iter().any(|words| message.contains(words)) {
                     Self::DocumentGone
                 } else {
@@ -149,7 +177,9 @@ impl WorldError {
     pub(crate) fn about_page(self, deadline: Deadline) -> Error {
         match self {
             Self::Script(error) => Error::ActionFailed(error.message),
-            Self::DocumentGone => Error::PageGone("it went to another document meanwhile; try again".to_owned()),
+            Self::DocumentGone => {
+                Error::PageGone("it went to another document meanwhile; try again".to_owned())
+            }
             Self::Silent => deadline.error("the page's answer"),
             Self::Gone(error) => Error::from(error),
             Self::Broken(detail) => Error::ActionFailed(detail),
@@ -158,14 +188,19 @@ impl WorldError {
 }
 
 pub(crate) fn by_value(value: Value) -> CallArgument {
-    CallArgument { value: Some(value), object_id: None }
+    CallArgument {
+        value: Some(value),
+        object_id: None,
+    }
 }
 
 fn value(evaluated: Evaluated) -> Result<RemoteObject, WorldError> {
     match evaluated.exception_details {
         None => Ok(evaluated.result),
         Some(details) => {
-            let thrown = details.exception.and_then(|exception| exception.description);
+            let thrown = details
+                .exception
+                .and_then(|exception| exception.description);
             Err(WorldError::Broken(thrown.unwrap_or(details.text)))
         }
     }

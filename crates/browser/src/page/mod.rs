@@ -1,11 +1,39 @@
 //! The page script and what Rust adds to it: numbers for elements across frames.
 
+mod adopt;
+pub(crate) mod cursors;
+pub(crate) mod marks;
+pub(crate) mod outline;
+pub(crate) mod owners;
 mod refs;
+pub(crate) mod text;
 
 pub(crate) use refs::{Element, RefTable};
 
 /// The page script, for the isolated world of each document. See `script/index.js` for its functions.
-pub(crate) const SCRIPT: &str = concat!("(() => {", include_str!("script/index.js"), "})()");
+pub(crate) const SCRIPT: &str = concat!(
+    "(() => { 'use strict';\n",
+    include_str!("script/dom.js"),
+    include_str!("script/strings.js"),
+    include_str!("script/visibility.js"),
+    include_str!("script/ink.js"),
+    include_str!("script/roles.js"),
+    include_str!("script/names.js"),
+    include_str!("script/state.js"),
+    include_str!("script/clickable.js"),
+    include_str!("script/refs.js"),
+    include_str!("script/tree.js"),
+    include_str!("script/outline.js"),
+    include_str!("script/text.js"),
+    include_str!("script/find.js"),
+    include_str!("script/observe.js"),
+    include_str!("script/act.js"),
+    include_str!("script/scroll.js"),
+    include_str!("script/fill.js"),
+    include_str!("script/changes.js"),
+    include_str!("script/index.js"),
+    "})();",
+);
 
 /// Why the page script could not do what it was asked.
 #[derive(Debug, Clone, serde::Deserialize)]

@@ -35,7 +35,9 @@ impl RefTable {
         self.last += 1;
         self.numbers.insert(element.clone(), self.last);
         self.elements.insert(self.last, element.clone());
-        if self.elements.len() > LIMIT && let Some((_, oldest)) = self.elements.pop_first() {
+        if self.elements.len() > LIMIT
+            && let Some((_, oldest)) = self.elements.pop_first()
+        {
             self.numbers.remove(&oldest);
         }
         Ref::new(self.last)
@@ -69,6 +71,10 @@ mod tests {
         let other = table.name(&element("two", 7));
         assert_ne!(first, other);
         assert_eq!(table.element(first), Some(&element("one", 7)));
-        assert!(table.was_given(other) && !table.was_given(Ref::new(3)) && !table.was_given(Ref::new(0)));
+        assert!(
+            table.was_given(other)
+                && !table.was_given(Ref::new(3))
+                && !table.was_given(Ref::new(0))
+        );
     }
 }

@@ -19,7 +19,8 @@ pub(crate) use state::{FrameState, PageState};
 pub(crate) use task::{Charter, Rules};
 
 use crate::page::RefTable;
-use crate::{Deadline, Error};
+use crate::page::cursors::Cursors;
+use crate::{Artifacts, Deadline, Error};
 
 /// The longest URL and title that are handed on, in characters.
 const URL_LIMIT: usize = 4_000;
@@ -40,8 +41,10 @@ struct Shared {
     state: watch::Receiver<PageState>,
     charter: watch::Receiver<Arc<Charter>>,
     ledger: Ledger,
+    artifacts: Artifacts,
     /// Which number stands for which element. Held across awaits on the page, hence asynchronous.
     refs: Mutex<RefTable>,
+    cursors: Mutex<Cursors>,
 }
 
 impl Tab {
@@ -49,10 +52,23 @@ impl Tab {
     pub(crate) fn attach(target: &TargetInfo, page: Session, lane: Lane, rules: Rules) -> Self {
         let main = FrameId(target.target_id.0.clone());
         let (sender, state) = watch::channel(PageState::new(main, page.clone()));
-        let (charter, ledger) = (rules.charter.clone(), rules.ledger.clone());
+        let (charter, ledger, artifacts) = (
+            rules.charter.clone(),
+            rules.ledger.clone(),
+            rules.artifacts.clone(),
+        );
         tokio::spawn(task::run(page.clone(), lane, sender, rules));
         Self {
-            shared: Arc::new(Shared { target: target.target_id.clone(), page, state, charter, ledger, refs: Mutex::default() }),
+            shared: Arc::new(Shared {
+                target: target.target_id.clone(),
+                page,
+                state,
+                charter,
+                ledger,
+                artifacts,
+                refs: Mutex::default(),
+                cursors: Mutex::default(),
+            }),
         }
     }
 
@@ -75,6 +91,14 @@ impl Tab {
         self.shared.state.clone()
     }
 
+    pub(crate) fn artifacts(&self) -> &Artifacts {
+        &self.shared.artifacts
+    }
+
+    pub(crate) fn cursors(&self) -> &Mutex<Cursors> {
+        &self.shared.cursors
+    }
+
     pub(crate) fn refs(&self) -> &Mutex<RefTable> {
         &self.shared.refs
     }
@@ -86,7 +110,9 @@ impl Tab {
 
     /// What the gate recorded when it refused this tab's session a host last.
     pub(crate) fn last_refusal(&self, host: &str, port: u16) -> Option<Arc<LedgerEntry>> {
-        self.shared.ledger.last_refusal(&self.charter().session, host, port)
+        self.shared
+            .ledger
+            .last_refusal(&self.charter().session, host, port)
     }
 
     /// The frame, as it is known now.
@@ -117,8 +143,13 @@ impl Tab {
 
     /// Waits for the page's first frame tree, and for its process to be alive.
     pub(crate) async fn ready(&self, deadline: Deadline) -> Result<(), Error> {
-        self.until("the page", deadline, |state| state.ready).await?;
-        if self.shared.state.borrow().closed { Err(self.gone()) } else { Ok(()) }
+        self.until("the page", deadline, |state| state.ready)
+            .await?;
+        if self.shared.state.borrow().closed {
+            Err(self.gone())
+        } else {
+            Ok(())
+        }
     }
 
     /// Everything that must hold before the page is read or acted on: it is alive, its URL is within
@@ -127,7 +158,9 @@ impl Tab {
         self.ready(deadline).await?;
         let state = self.shared.state.borrow();
         if state.crashed {
-            return Err(Error::PageGone("its process crashed; navigate to load it again".to_owned()));
+            return Err(Error::PageGone(
+                "its process crashed; navigate to load it again".to_owned(),
+            ));
         }
         if let Some(dialog) = &state.dialog {
             return Err(Error::DialogOpen(dialog.clone()));
@@ -148,27 +181,48 @@ impl Tab {
             if origin == "://" || origin == "null" || origin.is_empty() {
                 return Ok(());
             }
-            return self.charter().policy.check_url(&origin, Purpose::Document).map(drop);
+            return self
+                .charter()
+                .policy
+                .check_url(&origin, Purpose::Document)
+                .map(drop);
         }
-        self.charter().policy.check_url(url, Purpose::Document).map(drop)
+        self.charter()
+            .policy
+            .check_url(url, Purpose::Document)
+            .map(drop)
     }
 
     /// The URL and title as the browser itself shows them; the page is not asked, so that this works with
     /// an open dialog and with a page that is stuck.
     pub(crate) async fn entry(&self, deadline: Deadline) -> Result<(String, String), Error> {
-        let history = self.page().call(GetNavigationHistory {}, deadline.remaining()).await?;
-        let NavigationEntry { url, title, .. } =
-            history.entries.into_iter().nth(history.current_index).unwrap_or_default();
+        let history = self
+            .page()
+            .call(GetNavigationHistory {}, deadline.remaining())
+            .await?;
+        let NavigationEntry { url, title, .. } = history
+            .entries
+            .into_iter()
+            .nth(history.current_index)
+            .unwrap_or_default();
         // Where a document has no title, the browser shows its address there.
         let untitled = !title.is_empty() && strip_scheme(&url).starts_with(strip_scheme(&title));
-        let title = if untitled { String::new() } else { bounded(&title, TITLE_LIMIT) };
+        let title = if untitled {
+            String::new()
+        } else {
+            bounded(&title, TITLE_LIMIT)
+        };
         Ok((bounded(&url, URL_LIMIT), title))
     }
 
     /// Ends a script that holds the page up, so that the page can be left.
     pub(crate) async fn unstick(&self) {
         use bathy_cdp::protocol::runtime::{Evaluate, TerminateExecution};
-        let probe = Evaluate { expression: "1".to_owned(), silent: Some(true), ..Evaluate::default() };
+        let probe = Evaluate {
+            expression: "1".to_owned(),
+            silent: Some(true),
+            ..Evaluate::default()
+        };
         if self.page().call(probe, LIVENESS).await.is_err() {
             // An error means that the page got out of it meanwhile or is gone; both are fine.
             let _ = self.page().call(TerminateExecution {}, LIVENESS).await;

@@ -72,7 +72,10 @@ pub(crate) struct Recent<T> {
 
 impl<T> Default for Recent<T> {
     fn default() -> Self {
-        Self { total: 0, items: VecDeque::new() }
+        Self {
+            total: 0,
+            items: VecDeque::new(),
+        }
     }
 }
 
@@ -191,18 +194,25 @@ impl PageState {
 
     /// The response that the document of the main frame came with.
     pub(crate) fn response(&self, loader: &LoaderId) -> Option<&DocumentResponse> {
-        self.responses.iter().rev().find(|response| response.loader == *loader)
+        self.responses
+            .iter()
+            .rev()
+            .find(|response| response.loader == *loader)
     }
 
     pub(crate) fn attach(&mut self, id: FrameId, parent: FrameId, session: Session) {
         if self.frames.len() >= FRAME_LIMIT {
             return;
         }
-        let Some(holder) = self.frames.get_mut(&parent) else { return };
+        let Some(holder) = self.frames.get_mut(&parent) else {
+            return;
+        };
         if !holder.children.contains(&id) {
             holder.children.push(id.clone());
         }
-        self.frames.entry(id.clone()).or_insert_with(|| FrameState::new(id, Some(parent), session));
+        self.frames
+            .entry(id.clone())
+            .or_insert_with(|| FrameState::new(id, Some(parent), session));
     }
 
     pub(crate) fn detach(&mut self, id: &FrameId) {
@@ -219,7 +229,11 @@ impl PageState {
 
     /// Takes away everything that the frame's former document held.
     pub(crate) fn remove_below(&mut self, id: &FrameId) {
-        let mut open = self.frames.get_mut(id).map(|frame| std::mem::take(&mut frame.children)).unwrap_or_default();
+        let mut open = self
+            .frames
+            .get_mut(id)
+            .map(|frame| std::mem::take(&mut frame.children))
+            .unwrap_or_default();
         while let Some(child) = open.pop() {
             if let Some(frame) = self.frames.remove(&child) {
                 open.extend(frame.children);
@@ -238,19 +252,32 @@ impl PageState {
     /// A frame shows a document.
     pub(crate) fn commit(&mut self, shown: &bathy_cdp::protocol::page::Frame, session: &Session) {
         if !self.frames.contains_key(&shown.id) {
-            let Some(parent) = shown.parent_id.clone() else { return };
+            let Some(parent) = shown.parent_id.clone() else {
+                return;
+            };
             self.attach(shown.id.clone(), parent, session.clone());
         }
-        let new_document = self.frames.get(&shown.id).is_some_and(|frame| frame.document != shown.loader_id);
+        let new_document = self
+            .frames
+            .get(&shown.id)
+            .is_some_and(|frame| frame.document != shown.loader_id);
         if new_document {
             self.remove_below(&shown.id);
         }
-        let Some(frame) = self.frames.get_mut(&shown.id) else { return };
+        let Some(frame) = self.frames.get_mut(&shown.id) else {
+            return;
+        };
         frame.session = session.clone();
-        frame.url = format!("{}{}", shown.url, shown.url_fragment.as_deref().unwrap_or_default());
+        frame.url = format!(
+            "{}{}",
+            shown.url,
+            shown.url_fragment.as_deref().unwrap_or_default()
+        );
         frame.origin.clone_from(&shown.security_origin);
         frame.failed = shown.unreachable_url.is_some();
-        if frame.failed && let Some(url) = &shown.unreachable_url {
+        if frame.failed
+            && let Some(url) = &shown.unreachable_url
+        {
             frame.url.clone_from(url);
         }
         if new_document {
@@ -269,11 +296,15 @@ impl PageState {
     }
 
     pub(crate) fn reach(&mut self, id: &FrameId, loader: &LoaderId, name: &str) {
-        let Some(frame) = self.frames.get_mut(id) else { return };
+        let Some(frame) = self.frames.get_mut(id) else {
+            return;
+        };
         if frame.document == *loader {
             frame.milestones.reach(name);
         } else {
-            let next = frame.next.get_or_insert_with(|| (loader.clone(), Milestones::default()));
+            let next = frame
+                .next
+                .get_or_insert_with(|| (loader.clone(), Milestones::default()));
             if next.0 != *loader {
                 *next = (loader.clone(), Milestones::default());
             }

@@ -3,14 +3,19 @@
 
 use std::sync::Arc;
 
-use bathy_cdp::protocol::fetch::{self, ContinueRequest, FailRequest, RequestPattern, RequestPaused};
+use bathy_cdp::protocol::fetch::{
+    self, ContinueRequest, FailRequest, RequestPattern, RequestPaused,
+};
 use bathy_cdp::protocol::inspector::{self, TargetCrashed};
-use bathy_cdp::protocol::network::{self, LoadingFailed, LoadingFinished, RequestWillBeSent, ResponseReceived};
+use bathy_cdp::protocol::network::{
+    self, LoadingFailed, LoadingFinished, RequestWillBeSent, ResponseReceived,
+};
 use bathy_cdp::protocol::page::{
-    self, AddScriptToEvaluateOnNewDocument, DialogType, FileChooserOpened, FrameAttached, FrameDetached, FrameNavigated,
-    FrameStartedNavigating, FrameStoppedLoading, FrameTree, GetFrameTree, HandleJavaScriptDialog,
-    JavascriptDialogClosed, JavascriptDialogOpening, LifecycleEvent, NavigatedWithinDocument,
-    SetInterceptFileChooserDialog, SetLifecycleEventsEnabled,
+    self, AddScriptToEvaluateOnNewDocument, DialogType, FileChooserOpened, FrameAttached,
+    FrameDetached, FrameNavigated, FrameStartedNavigating, FrameStoppedLoading, FrameTree,
+    GetFrameTree, HandleJavaScriptDialog, JavascriptDialogClosed, JavascriptDialogOpening,
+    LifecycleEvent, NavigatedWithinDocument, SetInterceptFileChooserDialog,
+    SetLifecycleEventsEnabled,
 };
 use bathy_cdp::protocol::runtime::RunIfWaitingForDebugger;
 use bathy_cdp::protocol::target::{AttachedToTarget, DetachedFromTarget, SetAutoAttach};
@@ -22,7 +27,7 @@ use tokio::sync::watch;
 
 use super::state::{DocumentResponse, PageState, Pending};
 use crate::deadline::COMMAND_TIMEOUT;
-use crate::{Dialog, DialogKind};
+use crate::{Artifacts, Dialog, DialogKind};
 
 /// The gate's mark on its own answers; a site cannot set it.
 const GATE_HEADER: &str = bathy_egress::REFUSAL_HEADER;
@@ -42,6 +47,8 @@ pub(crate) struct Rules {
     pub(crate) charter: watch::Receiver<Arc<Charter>>,
     /// Where the gate records what it refuses.
     pub(crate) ledger: Ledger,
+    /// Where files go that the page has a part in.
+    pub(crate) artifacts: Artifacts,
     /// Documents must be told from resources here, since the gate cannot.
     pub(crate) hold_documents: bool,
     /// Script for each new document, before the page's own.
@@ -49,11 +56,20 @@ pub(crate) struct Rules {
 }
 
 /// Runs until the page is closed.
-pub(crate) async fn run(session: Session, mut lane: Lane, state: watch::Sender<PageState>, rules: Rules) {
+pub(crate) async fn run(
+    session: Session,
+    mut lane: Lane,
+    state: watch::Sender<PageState>,
+    rules: Rules,
+) {
     let setup = prepare(&session, &rules, true);
     tokio::pin!(setup);
     let mut ready = false;
-    let mut task = Task { page: session.clone(), state, rules: rules.clone() };
+    let mut task = Task {
+        page: session.clone(),
+        state,
+        rules: rules.clone(),
+    };
     loop {
         tokio::select! {
             tree = &mut setup, if !ready => {
@@ -84,7 +100,14 @@ async fn prepare(session: &Session, rules: &Rules, page: bool) -> Result<FrameTr
                 resource_type: Some("Document".to_owned()),
                 ..RequestPattern::default()
             }];
-            session.call(fetch::Enable { patterns: Some(patterns) }, COMMAND_TIMEOUT).await?;
+            session
+                .call(
+                    fetch::Enable {
+                        patterns: Some(patterns),
+                    },
+                    COMMAND_TIMEOUT,
+                )
+                .await?;
         }
         Ok(())
     };
@@ -101,7 +124,12 @@ async fn prepare(session: &Session, rules: &Rules, page: bool) -> Result<FrameTr
     };
     let chooser = async {
         if page {
-            session.call(SetInterceptFileChooserDialog { enabled: true }, COMMAND_TIMEOUT).await?;
+            session
+                .call(
+                    SetInterceptFileChooserDialog { enabled: true },
+                    COMMAND_TIMEOUT,
+                )
+                .await?;
             session.call(inspector::Enable {}, COMMAND_TIMEOUT).await?;
         }
         Ok(())
@@ -112,7 +140,10 @@ async fn prepare(session: &Session, rules: &Rules, page: bool) -> Result<FrameTr
         flatten: Some(true),
         ..SetAutoAttach::default()
     };
-    let network = network::Enable { max_total_buffer_size: Some(0), max_resource_buffer_size: Some(0) };
+    let network = network::Enable {
+        max_total_buffer_size: Some(0),
+        max_resource_buffer_size: Some(0),
+    };
     let (tree, ..) = tokio::try_join!(
         biased;
         async {
@@ -170,18 +201,22 @@ impl Task {
 
     fn page_event(&self, message: &Message, session: &Session) {
         if let Some(event) = message.decode::<LifecycleEvent>() {
-            self.state.send_modify(|state| state.reach(&event.frame_id, &event.loader_id, &event.name));
+            self.state
+                .send_modify(|state| state.reach(&event.frame_id, &event.loader_id, &event.name));
         } else if let Some(event) = message.decode::<FrameNavigated>() {
-            self.state.send_modify(|state| state.commit(&event.frame, session));
+            self.state
+                .send_modify(|state| state.commit(&event.frame, session));
         } else if let Some(event) = message.decode::<NavigatedWithinDocument>() {
-            self.state.send_modify(|state| state.move_within(&event.frame_id, event.url));
+            self.state
+                .send_modify(|state| state.move_within(&event.frame_id, event.url));
         } else if let Some(event) = message.decode::<FrameStartedNavigating>() {
             self.started(event);
         } else if let Some(event) = message.decode::<FrameStoppedLoading>() {
             self.on_main(&event.frame_id, |state| state.give_up(None));
         } else if let Some(event) = message.decode::<FrameAttached>() {
-            self.state
-                .send_modify(|state| state.attach(event.frame_id, event.parent_frame_id, session.clone()));
+            self.state.send_modify(|state| {
+                state.attach(event.frame_id, event.parent_frame_id, session.clone())
+            });
         } else if let Some(event) = message.decode::<FrameDetached>() {
             self.state.send_modify(|state| match event.reason.as_str() {
                 "swap" => state.remove_below(&event.frame_id),
@@ -197,11 +232,15 @@ impl Task {
     }
 
     fn started(&self, event: FrameStartedNavigating) {
-        if event.navigation_type == "sameDocument" || event.navigation_type == "historySameDocument" {
+        if event.navigation_type == "sameDocument" || event.navigation_type == "historySameDocument"
+        {
             return;
         }
         self.on_main(&event.frame_id, |state| {
-            state.pending = Some(Pending { url: event.url.clone(), loader: Some(event.loader_id.clone()) });
+            state.pending = Some(Pending {
+                url: event.url.clone(),
+                loader: Some(event.loader_id.clone()),
+            });
         });
     }
 
@@ -221,11 +260,16 @@ impl Task {
         let dialog = Dialog {
             kind: DialogKind::from(event.r#type),
             message: event.message.chars().take(DIALOG_TEXT_LIMIT).collect(),
-            default_text: event.default_prompt.map(|text| text.chars().take(DIALOG_TEXT_LIMIT).collect()),
+            default_text: event
+                .default_prompt
+                .map(|text| text.chars().take(DIALOG_TEXT_LIMIT).collect()),
             closed,
         };
         if closed {
-            session.send(&HandleJavaScriptDialog { accept: true, prompt_text: None });
+            session.send(&HandleJavaScriptDialog {
+                accept: true,
+                prompt_text: None,
+            });
         }
         self.state.send_modify(|state| {
             state.dialogs.push(dialog.clone());
@@ -240,13 +284,17 @@ impl Task {
             let kind = event.r#type.unwrap_or_default();
             let is_document = kind == "Document" && loader_of(&event.request_id) == event.loader_id;
             if let Some(frame) = event.frame_id.as_ref().filter(|_| is_document) {
-                self.on_main(frame, |state| state.asked = Some((event.loader_id.clone(), event.request.url.clone())));
+                self.on_main(frame, |state| {
+                    state.asked = Some((event.loader_id.clone(), event.request.url.clone()))
+                });
             }
             if event.redirect_response.is_none() {
-                self.state.send_modify(|state| state.requests.start(event.request_id, &kind));
+                self.state
+                    .send_modify(|state| state.requests.start(event.request_id, &kind));
             }
         } else if let Some(event) = message.decode::<LoadingFinished>() {
-            self.state.send_modify(|state| state.requests.end(&event.request_id));
+            self.state
+                .send_modify(|state| state.requests.end(&event.request_id));
         } else if let Some(event) = message.decode::<LoadingFailed>() {
             self.state.send_modify(|state| {
                 state.requests.end(&event.request_id);
@@ -260,8 +308,11 @@ impl Task {
     }
 
     fn response(&self, event: &ResponseReceived) {
-        let is_document = event.r#type == "Document" && loader_of(&event.request_id) == event.loader_id;
-        let Some(frame) = event.frame_id.as_ref().filter(|_| is_document) else { return };
+        let is_document =
+            event.r#type == "Document" && loader_of(&event.request_id) == event.loader_id;
+        let Some(frame) = event.frame_id.as_ref().filter(|_| is_document) else {
+            return;
+        };
         let from_gate = event
             .response
             .headers
@@ -310,8 +361,13 @@ impl Task {
     /// Holds a document to the policy before its request leaves.
     fn decide(&self, paused: &RequestPaused, session: &Session) {
         let charter = self.rules.charter.borrow().clone();
-        match charter.policy.check_url(&paused.request.url, Purpose::Document) {
-            Ok(_) => session.send(&ContinueRequest { request_id: paused.request_id.clone() }),
+        match charter
+            .policy
+            .check_url(&paused.request.url, Purpose::Document)
+        {
+            Ok(_) => session.send(&ContinueRequest {
+                request_id: paused.request_id.clone(),
+            }),
             Err(refusal) => {
                 tracing::debug!(%refusal, "document refused");
                 session.send(&FailRequest {
@@ -327,7 +383,9 @@ impl Task {
 fn seed(state: &mut PageState, tree: &FrameTree, session: &Session) {
     let mut open = vec![tree];
     while let Some(tree) = open.pop() {
-        let known = state.frame(&tree.frame.id).is_some_and(|frame| !frame.document.0.is_empty());
+        let known = state
+            .frame(&tree.frame.id)
+            .is_some_and(|frame| !frame.document.0.is_empty());
         if !known || tree.frame.parent_id.is_some() {
             state.commit(&tree.frame, session);
         }

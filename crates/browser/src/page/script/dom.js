@@ -112,6 +112,10 @@ const closedRoots = new WeakMap();
 /** Where a closed root's slots show the light children of its host: `assignedSlot` hides closed slots. */
 const closedSlots = new WeakMap();
 
+/** Shadow roots that a walk came through, for the observers of `changes.js`. */
+const notedRoots = new WeakSet();
+const seenRoots = new Set();
+
 const shadowOf = (element) => openShadow(element) ?? closedRoots.get(element) ?? null;
 
 const queryAll = (root, selector) => {
@@ -149,6 +153,10 @@ const flatParent = (node) => {
 /** Children in the flat tree, as an iterator that costs nothing for children nobody asks for. */
 function* flatChildren(element) {
   const root = shadowOf(element);
+  if (root && !notedRoots.has(root)) {
+    notedRoots.add(root);
+    seenRoots.add(new WeakRef(root));
+  }
   if (!root && tagOf(element) === 'slot') {
     const assigned = assignedNodes(element);
     if (assigned.length) {

@@ -40,8 +40,10 @@
 //   adoptListeners({listeners: [{path: [int], tag, types: [string]}]}) → {known: n}: path from the document down, the index
 //     among element children, -1 for "into the shadow root"; `bathy.adoptListenerNodes([types…], node, node…)` for handles.
 //     getEventListeners of the command-line API sees only listeners of its own world (measured), so Rust asks
-//     DOMDebugger.getEventListeners {document of this world, depth: -1, pierce: true} (all worlds, ~3 ms for 15,000 nodes)
-//     and maps backend ids by DOM.resolveNode (few new ones) or DOM.describeNode {depth: -1, pierce: true} (many).
+//     DOMDebugger.getEventListeners {`document` of the MAIN world (an unforgeable own property), depth: -1, pierce: true}
+//     (all worlds, ~3 ms for 15,000 nodes) and maps backend ids by DOM.resolveNode into this world (few new ones) or
+//     DOM.describeNode {depth: -1, pierce: true} (many). With the document of this world Chromium 156 makes wrappers of the
+//     main world's prototypes here (measured), which every accessor then refuses: never ask with that.
 // ACTING
 //   resolve({id}|{selector}) → {id, line, tag, kind, followed?}; kind: "text"|"date"|"range"|"color"|"checkbox"|"radio"|
 //     "file"|"select"|"contenteditable"|"button"|"link"|"frame"|"other"
@@ -70,3 +72,108 @@
 //   quiet({frames?=2, quietMs?=30, timeoutMs?=300}) → {quiet: bool, waitedMs}: no mutation and no running finite animation
 //   layers() → {modal: line|null, focus: id|null, url, title, readyState}
 //   audit({}) → {nodes: [{path: [int], role, name}]}: for the oracle test against Chromium's accessibility tree
+
+const frames = () => {
+  const pass = new Pass(100);
+  const found = [];
+  for (const scope of scopes()) for (const element of queryAll(scope, 'iframe,frame')) if (found.length < 1000) found.push(idOf(pass, element));
+  return { ids: found };
+};
+
+const adoptListeners = ({ listeners: list }) => {
+  let known = 0;
+  for (const { path, tag, types } of list) {
+    let node = documentElement(document);
+    let at = node && path[0] === 0 ? node : null;
+    for (const step of path.slice(1)) {
+      if (!at) break;
+      if (step === -1) at = shadowOf(at);
+      else {
+        at = isElement(at) ? firstElement(at) : fragmentFirst(at);
+        for (let left = step; at && left > 0; left -= 1) at = nextElement(at);
+      }
+    }
+    if (isElement(at) && localName(at) === tag && adoptTypes(at, types)) known += 1;
+  }
+  return { known };
+};
+
+const fragmentFirst = getter(DocumentFragment.prototype, 'firstElementChild');
+const adoptTypes = (element, types) => {
+  const set = listeners.get(element) ?? new Set();
+  for (const type of types) set.add(type);
+  listeners.set(element, set);
+  return true;
+};
+
+const pathOf = (element) => {
+  const path = [];
+  for (let node = element; node; ) {
+    let index = 0;
+    for (let before = previousElement(node); before; before = previousElement(before)) index += 1;
+    path.unshift(index);
+    const parent = parentNode(node);
+    if (isElement(parent)) node = parent;
+    else if (parent instanceof ShadowRoot) {
+      path.unshift(-1);
+      node = shadowHost(parent);
+    } else break;
+  }
+  return path;
+};
+
+/** Roles and names of everything that the walk can see, for comparison with Chromium's own tree. */
+const audit = () => {
+  const pass = new Pass(20000);
+  const nodes = [];
+  for (const scope of scopes()) {
+    for (const element of queryAll(scope, '*')) {
+      if (SKIPPED_TAGS.has(tagOf(element)) || pass.late) continue;
+      const facts = factsOf(pass, element);
+      if (!facts.rendered) continue;
+      const role = roleOf(pass, element);
+      const reason = facts.visible && boxShown(pass, facts) ? clickReason(pass, facts, role) : null;
+      nodes.push({ path: pathOf(element), tag: localName(element), role, name: clean(nameOf(pass, element).text), reason, shown: boxShown(pass, facts), ref: ids.get(element) ?? null });
+    }
+  }
+  return { nodes };
+};
+
+const functions = { outline, observe, text, find, describe, frames, adoptListeners, resolve, prepare, hit, frameAt, focus, fillBegin, fillEnd, value, select, scroll, scrollPoint, waitFor, watch, changes, quiet, layers, audit };
+
+const answer = (problem) => {
+  if (problem instanceof Refusal) {
+    return { error: { code: problem.code, message: problem.message, ...(problem.line ? { line: problem.line } : {}) } };
+  }
+  return { error: { code: 'script', message: clean(String(problem?.stack ?? problem)).slice(0, 500) } };
+};
+
+globalThis.bathy = {
+  call(name, argument) {
+    try {
+      if (!Object.hasOwn(functions, name)) throw new Refusal('invalid', 'no such function');
+      const result = functions[name](argument ?? {});
+      return result instanceof Promise ? result.then((ok) => ({ ok }), answer) : { ok: result };
+    } catch (problem) {
+      return answer(problem);
+    }
+  },
+  elements: (list) => list.map((id) => references.get(id)?.element.deref() ?? null),
+  suspects: () => [...suspects].filter((element) => isConnected(element)).slice(0, 500),
+  adoptClosedRoots(...roots) {
+    for (const element of suspects) checkedHosts.add(element);
+    suspects.clear();
+    let known = 0;
+    for (const root of roots) {
+      if (!(root instanceof ShadowRoot)) continue;
+      closedRoots.set(shadowHost(root), root);
+      for (const slot of queryFragment(root, 'slot')) for (const node of assignedNodes(slot)) closedSlots.set(node, slot);
+      known += 1;
+    }
+    return { ok: known };
+  },
+  adoptListenerNodes(types, ...nodes) {
+    nodes.forEach((node, index) => isElement(node) && adoptTypes(node, types[index] ?? []));
+    return { ok: nodes.length };
+  },
+};

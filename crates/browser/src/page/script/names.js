@@ -3,7 +3,10 @@
 /** Roles that take their name from their contents when nothing else names them (ARIA 1.3 §5.2.8.5). */
 const NAMED_BY_CONTENTS = new Set(['button', 'cell', 'checkbox', 'columnheader', 'gridcell', 'heading', 'link', 'menuitem', 'menuitemcheckbox',
   'menuitemradio', 'option', 'radio', 'rowheader', 'switch', 'tab', 'tooltip', 'treeitem', 'doc-backlink', 'doc-biblioref', 'doc-glossref',
-  'doc-noteref', 'comment']);
+  'doc-noteref', 'comment', 'term']);
+
+/** Roles that ARIA forbids to name take a title for a description (ARIA 1.3 §5.2.8.6). */
+const NO_TITLE = new Set(['none', 'generic', 'paragraph', 'layout', 'legend', 'strong', 'emphasis', 'code', 'deletion', 'insertion', 'subscript', 'superscript']);
 
 const NAME_LIMIT = 1000;
 const DEPTH_LIMIT = 150;
@@ -65,10 +68,12 @@ const alternative = (pass, element, walk, how) => {
   if (how.recursive || NAMED_BY_CONTENTS.has(role) || isSummaryButton(element, role) || (role === 'row' && focusable(element))) {
     const text = contents(pass, element, walk, how);
     if (squeeze(text)) return { text, from: 'contents' };
+    // An inline element of white space alone still parts the words around it.
+    if (how.recursive && text && facts.inline && !attribute(element, 'title')) return { text: ' ', from: 'contents' };
   }
   // 2I: tooltip, then placeholder.
   const title = squeeze(attribute(element, 'title') ?? '');
-  if (title && (role !== 'none' || how.recursive)) return { text: title, from: 'title' };
+  if (title && (how.recursive || !NO_TITLE.has(role))) return { text: title, from: 'title' };
   if (['textbox', 'searchbox', 'spinbutton', 'combobox', 'date'].includes(role)) {
     const hint = squeeze(attribute(element, 'placeholder') ?? '') || squeeze(attribute(element, 'aria-placeholder') ?? '');
     if (hint) return { text: hint, from: 'placeholder' };

@@ -80,7 +80,7 @@ const nativeRole = (pass, element) => {
     case 'aside': return inSectioning(element) && !hasOwnName(element) ? 'generic' : 'complementary';
     case 'footer': return closest(parentElementOf(element), SECTIONING) ? 'sectionfooter' : 'contentinfo';
     case 'header': return closest(parentElementOf(element), SECTIONING) ? 'sectionheader' : 'banner';
-    case 'form': return hasOwnName(element) ? 'form' : 'generic';
+    case 'form': return 'form';
     case 'section': return hasOwnName(element) ? 'region' : 'generic';
     case 'img': return attribute(element, 'alt') === '' && !hasOwnName(element) ? 'none' : 'img';
     case 'input': return inputRole(element);
@@ -88,7 +88,7 @@ const nativeRole = (pass, element) => {
     case 'select': return selectMultiple(element) || selectSize(element) > 1 ? 'listbox' : 'combobox';
     case 'summary': return isMainSummary(element) ? 'button' : 'generic';
     case 'table': case 'thead': case 'tbody': case 'tfoot': case 'tr': case 'td': case 'th': return tableRole(pass, element, tag);
-    default: return TAG_ROLES[tag] ?? 'generic';
+    default: return TAG_ROLES[tag] ?? (editingHost(element) ? 'textbox' : 'generic');
   }
 };
 
@@ -125,10 +125,11 @@ const inList = (element) => {
 };
 
 const tableRole = (pass, element, tag) => {
-  if (tag === 'table') return 'table';
+  if (tag === 'table') return isDataTable(element) ? 'table' : 'layout';
   const table = tableOf(element);
   if (!table) return 'generic';
   const role = roleOf(pass, table);
+  if (role === 'layout') return 'generic';
   const grid = role === 'grid' || role === 'treegrid';
   if (!grid && role !== 'table') return 'generic';
   if (tag === 'tr') return 'row';
@@ -141,6 +142,54 @@ const tableOf = (element) => {
   for (let outer = flatParent(element), depth = 0; outer && depth < 8; outer = flatParent(outer), depth += 1) if (tagOf(outer) === 'table') return outer;
   return null;
 };
+
+/** Tables for layout are no tables to people. HTML leaves the guess to the browser; this is Chromium's (`IsDataTable`). */
+const isDataTable = (table) => {
+  if (isEditable(table) === true || ['summary', 'rules'].some((name) => attribute(table, name))) return true;
+  for (let child = firstElement(table); child; child = nextElement(child)) if (['caption', 'thead', 'tfoot', 'col', 'colgroup'].includes(tagOf(child))) return true;
+  const rows = tableRows(table);
+  if (rows.length >= 20) return true;
+  if (!rows.length) return false;
+  const columns = rowCells(rows[0]).length;
+  if (rows.length === 1 && columns === 1) return false;
+  const style = getComputedStyle(table);
+  const spaced = !/^0px/.test(style.borderSpacing) && style.borderCollapse !== 'collapse';
+  const count = { valid: 0, bordered: 0, top: 0, bottom: 0, left: 0, right: 0, coloured: 0, headRow: 0, headColumn: 0 };
+  const stripes = [];
+  for (let row = 0; row < rows.length; row += 1) {
+    const cells = rowCells(rows[row]);
+    for (let column = 0; column < Math.min(cells.length, 100); column += 1) {
+      const cell = cells[column];
+      const box = rectOf(cell);
+      if (box.width < 1 || box.height < 1) continue;
+      count.valid += 1;
+      if (tagOf(cell) === 'th') {
+        if (row === 0) count.headRow += 1;
+        if (column === 0) count.headColumn += 1;
+      }
+      if (['headers', 'abbr', 'axis', 'scope'].some((name) => attribute(cell, name))) return true;
+      const own = getComputedStyle(cell);
+      if (own.emptyCells === 'hide') return true;
+      const [top, bottom, left, right] = ['Top', 'Bottom', 'Left', 'Right'].map((side) => parseFloat(own[`border${side}Width`]) > 0);
+      if ((top && bottom) || (left && right)) count.bordered += 1;
+      count.top += top;
+      count.bottom += bottom;
+      count.left += left;
+      count.right += right;
+      if (spaced && own.backgroundColor !== style.backgroundColor && colour(own.backgroundColor)[3] > 0) count.coloured += 1;
+      if (count.bordered >= 10 || count.coloured >= 10) return true;
+      if (row < 5 && row === stripes.length) stripes.push(getComputedStyle(rows[row]).backgroundColor);
+    }
+  }
+  if (count.valid <= 1) return false;
+  const half = count.valid / 2;
+  if ([count.bordered, count.top, count.bottom, count.left, count.right, count.coloured].some((one) => one >= half)) return true;
+  if (count.headRow === columns || count.headColumn === rows.length) return true;
+  return stripes.length > 2 && stripes.every((stripe, index) => (index % 2 === 1) !== (stripe === stripes[0]));
+};
+
+const tableRows = getter(HTMLTableElement.prototype, 'rows');
+const rowCells = getter(HTMLTableRowElement.prototype, 'cells');
 
 /** HTML-AAM `th`: by scope, else by the place: alone in a row of data cells it heads the row. */
 const headerRole = (element, grid) => {

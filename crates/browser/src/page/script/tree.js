@@ -3,11 +3,11 @@
 const SKIPPED_TAGS = new Set(['script', 'style', 'template', 'noscript', 'head', 'meta', 'link', 'title', 'datalist', 'param', 'source', 'track', 'base', 'noembed', 'noframes', 'rp', 'wbr', 'area']);
 
 /** Roles that say nothing by themselves: their contents stand where they are. */
-const TRANSPARENT = new Set(['generic', 'none', 'paragraph', 'strong', 'emphasis', 'code', 'deletion', 'insertion', 'subscript', 'superscript', 'mark', 'time', 'term',
+const TRANSPARENT = new Set(['generic', 'none', 'layout', 'paragraph', 'strong', 'emphasis', 'code', 'deletion', 'insertion', 'subscript', 'superscript', 'mark', 'time', 'term',
   'definition', 'label', 'legend', 'rowgroup', 'caption', 'pre', 'abbr', 'document', 'figcaption', 'sectionheader', 'sectionfooter', 'suggestion',
   'note', 'graphics-object', 'graphics-document', 'object', 'presentation', 'comment']);
 /** Structure that is listed only with a name. */
-const NEEDS_NAME = new Set(['group', 'figure', 'img', 'math', 'blockquote', 'article', 'radiogroup', 'toolbar', 'application', 'feed', 'graphics-symbol']);
+const NEEDS_NAME = new Set(['form', 'group', 'figure', 'img', 'math', 'blockquote', 'article', 'radiogroup', 'toolbar', 'application', 'feed', 'graphics-symbol']);
 const VOID_CONTROLS = new Set(['input', 'textarea', 'select', 'meter', 'progress', 'canvas', 'video', 'audio', 'iframe', 'frame', 'object', 'embed', 'hr']);
 const TEXT_KEEP = 6000;
 

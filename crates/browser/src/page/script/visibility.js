@@ -231,7 +231,7 @@ const boxShown = (pass, facts) => {
 
 /** Does a person see this text? Asked of layout: the rectangle of the text itself. */
 const textShown = (pass, facts, node) => {
-  if (!facts.visible || facts.skipped) return false;
+  if (!facts.visible || facts.skipped || (tagOf(facts.element) === 'details' && !hasAttribute(facts.element, 'open'))) return false;
   pass.range.selectNodeContents(node);
   const rect = pass.range.getBoundingClientRect();
   if (rect.width < 0.5 || rect.height < 2.5) return false;

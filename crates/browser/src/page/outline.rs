@@ -1,0 +1,193 @@
+//! The outline of a document with the outlines of the frames in it, each read at once with its siblings.
+
+use std::collections::HashMap;
+
+use bathy_cdp::protocol::{FrameId, LoaderId};
+use futures::future::{BoxFuture, FutureExt, join_all};
+use serde::{Deserialize, Serialize};
+
+use super::{adopt, marks, owners};
+use crate::tab::FrameState;
+use crate::world::{World, WorldError};
+use crate::{Deadline, Tab};
+
+/// A frame that does not answer for so long is marked and not waited for.
+const FRAME_PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
+/// Frames below this depth are named, not entered; each can be outlined by its ref.
+const DEPTH_LIMIT: usize = 12;
+/// Frames of one document beyond this are named, not entered.
+const FRAME_LIMIT: usize = 50;
+/// A frame gets at least this many characters, while any are left.
+const FRAME_SHARE: usize = 400;
+
+/// What the page script is asked for.
+#[derive(Debug, Clone, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Request {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) id: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) depth: Option<u32>,
+    pub(crate) interactive: bool,
+    pub(crate) max_chars: usize,
+    pub(crate) from: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) fold: Option<bool>,
+}
+
+/// What the page script answers.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Answer {
+    lines: Vec<String>,
+    next: Option<u64>,
+    above: u64,
+    below: u64,
+    at_least: bool,
+    fold: bool,
+    frames: Vec<u32>,
+}
+
+/// The lines of a document, and where to go on in it.
+#[derive(Debug, Default)]
+pub(crate) struct Reading {
+    pub(crate) lines: Vec<String>,
+    pub(crate) truncated: bool,
+    pub(crate) next: Option<Next>,
+}
+
+/// Where the outline of a document goes on.
+#[derive(Debug, Clone)]
+pub(crate) struct Next {
+    pub(crate) from: u64,
+    pub(crate) fold: bool,
+    pub(crate) nodes: u64,
+    pub(crate) at_least: bool,
+}
+
+/// Outlines a frame's document and what is in its frames.
+pub(crate) fn read<'a>(
+    tab: &'a Tab,
+    frame: FrameState,
+    request: Request,
+    level: usize,
+    deadline: Deadline,
+) -> BoxFuture<'a, Result<Reading, WorldError>> {
+    async move {
+        let world = World::of(&frame, deadline).await?;
+        adopt::what_script_cannot_see(&world, deadline).await;
+        let answer: Answer = world.call("outline", &request, deadline).await?;
+        let used: usize = answer.lines.iter().map(String::len).sum();
+        let left = request.max_chars.saturating_sub(used);
+        let inner = children(tab, &world, &answer.frames, &request, level, left, deadline).await;
+        let mut reading = Reading {
+            truncated: answer.next.is_some() || answer.above > 0 && request.from.is_none(),
+            ..Reading::default()
+        };
+        if answer.above > 0 && request.from.is_none() {
+            let some = if answer.at_least { "at least " } else { "" };
+            reading.lines.push(format!(
+                "… {some}{} nodes above; scroll to the top or outline with a cursor",
+                answer.above
+            ));
+        }
+        let mut refs = tab.refs().lock().await;
+        for line in &answer.lines {
+            let written = marks::with_refs(line, &mut refs, &frame.id, &frame.document);
+            match marks::frame_owner(line).and_then(|owner| inner.get(&owner)) {
+                Some(Ok(child)) => {
+                    let indent = " ".repeat(line.len() - line.trim_start().len() + 2);
+                    reading.lines.push(written);
+                    reading
+                        .lines
+                        .extend(child.lines.iter().map(|line| format!("{indent}{line}")));
+                    reading.truncated |= child.truncated;
+                    if let Some(next) = &child.next {
+                        reading.lines.push(format!(
+                            "{indent}… {} more nodes in this frame; outline it by its ref",
+                            next.nodes
+                        ));
+                    }
+                }
+                Some(Err(reason)) => reading.lines.push(format!("{written} ({reason})")),
+                None => reading.lines.push(written),
+            }
+        }
+        reading.next = answer.next.map(|from| Next {
+            from,
+            fold: answer.fold,
+            nodes: answer.below,
+            at_least: answer.at_least,
+        });
+        Ok(reading)
+    }
+    .boxed()
+}
+
+/// The outlines of the frames that these elements hold, or why there is none.
+async fn children(
+    tab: &Tab,
+    world: &World,
+    frames: &[u32],
+    request: &Request,
+    level: usize,
+    left: usize,
+    deadline: Deadline,
+) -> HashMap<u32, Result<Reading, &'static str>> {
+    if frames.is_empty() {
+        return HashMap::new();
+    }
+    let held = owners::frames_of(world, &frames[..frames.len().min(FRAME_LIMIT)], deadline)
+        .await
+        .unwrap_or_default();
+    let share = (left / held.len().max(1)).max(FRAME_SHARE);
+    let readings = frames.iter().map(|owner| {
+        let frame = held.get(owner).and_then(|id| tab.frame(id));
+        async move {
+            let Some(frame) = frame else {
+                return (*owner, Err("not entered; outline it by its ref"));
+            };
+            if level >= DEPTH_LIMIT || left < FRAME_SHARE / 4 {
+                return (*owner, Err("not entered; outline it by its ref"));
+            }
+            let request = Request {
+                depth: request.depth,
+                interactive: request.interactive,
+                max_chars: share,
+                ..Request::default()
+            };
+            let patience = deadline.at_most(FRAME_PATIENCE);
+            let reading = tokio::time::timeout(
+                patience.remaining(),
+                read(tab, frame, request, level + 1, patience),
+            )
+            .await;
+            let reading = match reading {
+                Ok(Ok(reading)) => Ok(reading),
+                Ok(Err(WorldError::DocumentGone)) => Err("loading"),
+                Ok(Err(_)) | Err(_) => Err("does not answer"),
+            };
+            (*owner, reading)
+        }
+    });
+    join_all(readings).await.into_iter().collect()
+}
+
+/// The frame that an element holds, where it holds one.
+pub(crate) async fn frame_in(
+    tab: &Tab,
+    frame: &FrameState,
+    id: u32,
+    deadline: Deadline,
+) -> Result<Option<FrameState>, WorldError> {
+    let world = World::of(frame, deadline).await?;
+    let held = owners::frames_of(&world, &[id], deadline).await?;
+    Ok(held.get(&id).and_then(|id| tab.frame(id)))
+}
+
+/// A document of a frame, as a cursor remembers it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) frame: FrameId,
+    pub(crate) document: LoaderId,
+}

@@ -1,0 +1,115 @@
+//! The text of a document with the text of the frames in it.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use futures::future::{BoxFuture, FutureExt, join_all};
+use serde::{Deserialize, Serialize};
+
+use super::{adopt, marks, owners};
+use crate::tab::FrameState;
+use crate::world::{World, WorldError};
+use crate::{Deadline, Tab};
+
+/// A frame that does not answer for so long is left out.
+const FRAME_PATIENCE: Duration = Duration::from_secs(1);
+/// Frames below this depth, and beyond this many in a document, are left out.
+const DEPTH_LIMIT: usize = 12;
+const FRAME_LIMIT: usize = 50;
+
+/// What the page script is asked for.
+#[derive(Debug, Clone, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Request {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) id: Option<u32>,
+    pub(crate) format: &'static str,
+    pub(crate) max_chars: usize,
+    pub(crate) offset: u64,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Answer {
+    text: String,
+    next: Option<u64>,
+    frames: Vec<u32>,
+}
+
+/// Text, and where it goes on.
+#[derive(Debug, Default)]
+pub(crate) struct Reading {
+    pub(crate) text: String,
+    pub(crate) next: Option<u64>,
+    pub(crate) truncated: bool,
+}
+
+/// Reads a frame's document and what is in its frames.
+pub(crate) fn read<'a>(
+    tab: &'a Tab,
+    frame: FrameState,
+    request: Request,
+    level: usize,
+    deadline: Deadline,
+) -> BoxFuture<'a, Result<Reading, WorldError>> {
+    async move {
+        let world = World::of(&frame, deadline).await?;
+        adopt::what_script_cannot_see(&world, deadline).await;
+        let answer: Answer = world.call("text", &request, deadline).await?;
+        let left = request.max_chars.saturating_sub(answer.text.len());
+        let inner = children(tab, &world, &answer.frames, &request, level, left, deadline).await;
+        let mut reading = Reading {
+            next: answer.next,
+            truncated: answer.next.is_some(),
+            ..Reading::default()
+        };
+        for line in answer.text.split_inclusive('\n') {
+            match marks::frame_owner(line) {
+                None => reading.text.push_str(line),
+                Some(owner) => {
+                    if let Some(child) = inner.get(&owner).filter(|child| !child.text.is_empty()) {
+                        reading.text.push_str(child.text.trim_end());
+                        reading.text.push('\n');
+                        reading.truncated |= child.truncated;
+                    }
+                }
+            }
+        }
+        Ok(reading)
+    }
+    .boxed()
+}
+
+async fn children(
+    tab: &Tab,
+    world: &World,
+    frames: &[u32],
+    request: &Request,
+    level: usize,
+    left: usize,
+    deadline: Deadline,
+) -> HashMap<u32, Reading> {
+    if frames.is_empty() || level >= DEPTH_LIMIT {
+        return HashMap::new();
+    }
+    let held = owners::frames_of(world, &frames[..frames.len().min(FRAME_LIMIT)], deadline)
+        .await
+        .unwrap_or_default();
+    let share = left / held.len().max(1);
+    let readings = held.iter().map(|(owner, id)| async move {
+        let frame = tab.frame(id)?;
+        let request = Request {
+            format: request.format,
+            max_chars: share,
+            ..Request::default()
+        };
+        let patience = deadline.at_most(FRAME_PATIENCE);
+        let reading = tokio::time::timeout(
+            patience.remaining(),
+            read(tab, frame, request, level + 1, patience),
+        )
+        .await;
+        Some((*owner, reading.ok()?.ok()?))
+    });
+    join_all(readings).await.into_iter().flatten().collect()
+}

@@ -1,0 +1,5 @@
+//! The engine against a real browser and the test site.
+
+mod navigation;
+mod reading;
+mod support;

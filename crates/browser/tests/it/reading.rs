@@ -1,0 +1,171 @@
+//! Outlines and text.
+
+use bathy_browser::{Error, OutlineOptions, TextFormat, TextOptions};
+
+use crate::support::{Stage, soon};
+
+impl Stage {
+    pub(crate) async fn outline(&self) -> String {
+        let options = OutlineOptions {
+            max_chars: 10_000,
+            ..OutlineOptions::default()
+        };
+        self.tab.outline(options, soon()).await.unwrap().text
+    }
+
+    pub(crate) async fn text(&self) -> String {
+        let options = TextOptions {
+            max_chars: 10_000,
+            ..TextOptions::default()
+        };
+        self.tab.text(options, soon()).await.unwrap().text
+    }
+}
+
+#[tokio::test]
+async fn a_form_is_outlined_with_roles_names_values_and_refs() {
+    let stage = Stage::showing(
+        "<title>Order</title><h1>Order</h1><form><label>Name <input id=n></label>
+         <label>Size <select><option>Small<option>Medium</select></label>
+         <label><input type=checkbox checked> Gift</label><button>Send order</button></form>",
+    )
+    .await;
+    let outline = stage.outline().await;
+    for line in [
+        r#"heading "Order" level=1"#,
+        r#"textbox "Name" @e"#,
+        r#"combobox "Size" @e"#,
+        r#"checkbox "Gift" checked @e"#,
+        r#"button "Send order" @e"#,
+    ] {
+        assert!(outline.contains(line), "{line} is not in\n{outline}");
+    }
+    assert_eq!(outline, stage.outline().await, "refs stay");
+}
+
+#[tokio::test]
+async fn frames_of_any_origin_and_depth_are_read_in_their_place() {
+    let stage = Stage::set().await;
+    let innermost = stage.site.page("<p>innermost</p><button>Deep</button>");
+    let other = innermost.replace(&stage.site.origin(), &stage.site.other_origin());
+    let middle = stage.site.page(format!(
+        "<p>middle</p><iframe sandbox='allow-scripts' title=inner src='{other}'></iframe>"
+    ));
+    stage
+        .show(&format!(
+            "<h1>Outer</h1><iframe title=middle src='{middle}'></iframe><p>after</p>"
+        ))
+        .await;
+    let outline = stage.outline().await;
+    let positions: Vec<_> = ["Outer", "middle", "innermost", "Deep", "after"]
+        .iter()
+        .map(|text| outline.find(text))
+        .collect();
+    assert!(
+        positions.iter().all(Option::is_some) && positions.is_sorted(),
+        "{outline}"
+    );
+    let text = stage.text().await;
+    let positions: Vec<_> = ["Outer", "middle", "innermost", "Deep", "after"]
+        .iter()
+        .map(|part| text.find(part))
+        .collect();
+    assert!(
+        positions.iter().all(Option::is_some) && positions.is_sorted(),
+        "{text}"
+    );
+}
+
+#[tokio::test]
+async fn a_long_page_is_read_piece_by_piece_to_its_end() {
+    let stage = Stage::set().await;
+    let rows: String = (1..=2_000)
+        .map(|row| format!("<p>Paragraph number {row}</p><a href='#{row}'>Link {row}</a>"))
+        .collect();
+    stage.show(&rows).await;
+    let mut cursor = None;
+    let mut whole = String::new();
+    for _ in 0..40 {
+        let options = OutlineOptions {
+            max_chars: 10_000,
+            cursor: cursor.take(),
+            ..OutlineOptions::default()
+        };
+        let outline = stage.tab.outline(options, soon()).await.unwrap();
+        assert!(outline.text.len() < 11_000, "{}", outline.text.len());
+        whole.push_str(&outline.text);
+        assert_eq!(outline.truncated, outline.cursor.is_some());
+        cursor = outline.cursor;
+        if cursor.is_none() {
+            break;
+        }
+    }
+    assert!(cursor.is_none() && whole.contains("Link 1\"") && whole.contains("Link 2000\""));
+    let mut cursor = None;
+    let mut whole = String::new();
+    loop {
+        let options = TextOptions {
+            max_chars: 10_000,
+            cursor: cursor.take(),
+            ..TextOptions::default()
+        };
+        let text = stage.tab.text(options, soon()).await.unwrap();
+        whole.push_str(&text.text);
+        cursor = text.cursor;
+        if cursor.is_none() {
+            break;
+        }
+    }
+    assert!((1..=2_000).all(|row| whole.contains(&format!("Paragraph number {row}"))));
+}
+
+#[tokio::test]
+async fn markdown_keeps_headings_lists_and_links() {
+    let stage = Stage::showing(
+        "<h2>Title</h2><ul><li>one<li><a href='/there'>two</a></ul><p>a <b>bold</b> word",
+    )
+    .await;
+    let options = TextOptions {
+        format: TextFormat::Markdown,
+        max_chars: 10_000,
+        ..TextOptions::default()
+    };
+    let text = stage.tab.text(options, soon()).await.unwrap().text;
+    assert!(
+        text.contains("## Title") && text.contains("- one") && text.contains("[two]("),
+        "{text}"
+    );
+}
+
+#[tokio::test]
+async fn a_cursor_that_is_not_known_is_a_clear_error() {
+    let stage = Stage::showing("<p>short").await;
+    for cursor in ["c99", "nonsense", "", "c"] {
+        let options = OutlineOptions {
+            max_chars: 10_000,
+            cursor: Some(cursor.to_owned()),
+            ..OutlineOptions::default()
+        };
+        assert!(
+            matches!(
+                stage.tab.outline(options, soon()).await,
+                Err(Error::InvalidArgument(_))
+            ),
+            "{cursor}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn an_outline_costs_a_constant_number_of_commands() {
+    let stage = Stage::set().await;
+    let cards: String = (0..600)
+        .map(|card| format!("<div style='cursor:pointer' onclick='1'>Card {card}</div>"))
+        .collect();
+    stage.show(&cards).await;
+    stage.outline().await;
+    let before = stage.engine.commands_sent().await;
+    stage.outline().await;
+    let sent = stage.engine.commands_sent().await - before;
+    assert!(sent <= 10, "{sent} commands");
+}
