@@ -35,12 +35,14 @@ impl Directories {
         self.root.join("tmp")
     }
 
-    /// Where the browser can write downloads. Move them elsewhere before the browser ends.
+    /// Where the browser can write downloads. Move them elsewhere before the browser ends, and do not follow links:
+    /// a browser that was taken over can put there what it likes.
     pub fn downloads(&self) -> PathBuf {
         self.root.join("downloads")
     }
 
-    /// Where files can be put that the browser is to read, owned by [`crate::Process::user_id`] where there is one.
+    /// Where files can be put that the browser is to read. Where it has a user of its own it cannot write here; a file
+    /// must then be readable by the group of the number [`crate::Process::user_id`].
     pub fn uploads(&self) -> PathBuf {
         self.root.join("uploads")
     }
@@ -81,16 +83,16 @@ impl Directories {
         let lock = File::create_new(&unnamed)?;
         lock.lock()?;
         fs::rename(&unnamed, self.root.join(LOCK))?;
-        for path in [
-            self.home(),
-            self.temporary(),
-            self.downloads(),
-            self.uploads(),
-        ] {
+        for path in [self.home(), self.temporary(), self.downloads()] {
             DirBuilder::new().mode(0o700).create(&path)?;
             if let Some(BrowserUser(number)) = user {
                 chown(&path, Some(number), Some(number))?;
             }
+        }
+        let uploads = self.uploads();
+        DirBuilder::new().mode(0o750).create(&uploads)?;
+        if let Some(BrowserUser(number)) = user {
+            chown(&uploads, None, Some(number))?;
         }
         Ok(lock)
     }

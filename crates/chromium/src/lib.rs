@@ -9,6 +9,11 @@
 //! - Nothing of it outlives us, however we die: a tiny janitor process that
 //!   holds one end of a pipe ends the browser and removes its private directory as soon as the other end is gone.
 
+#[cfg(not(unix))]
+compile_error!(
+    "the protocol pipe, the janitor and the private directories are written for Unix; other systems need their own"
+);
+
 mod containment;
 mod examine;
 mod find;

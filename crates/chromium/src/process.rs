@@ -79,7 +79,7 @@ impl Process {
     }
 
     /// The id of the browser's main process, which is its process group too.
-    pub fn id(&self) -> u32 {
+    pub fn pid(&self) -> u32 {
         self.id
     }
 
@@ -103,8 +103,8 @@ impl Process {
         })
     }
 
-    /// Asks the browser to end, ends whatever is left of it after `patience`, and removes its private directory.
-    /// Nothing of it exists any more when this returns.
+    /// Asks the browser to end, ends whatever is left of it after `patience`, and removes its private directory. With
+    /// a patience of zero it is not asked: what it would still write goes away with the directory anyway. Nothing of it exists any more when this returns.
     pub async fn close(self, patience: Duration) -> Exit {
         let Self {
             exit,
@@ -146,11 +146,12 @@ async fn keep(
     let ended = tokio::select! {
         status = watched(&mut child, &mut stderr, &mut tail) => status,
         patience = closing => {
-            if let Ok(patience) = patience {
-                os::ask_to_end(id);
-                timeout(patience, watched(&mut child, &mut stderr, &mut tail)).await.ok().flatten()
-            } else {
-                None
+            match patience {
+                Ok(patience) if !patience.is_zero() => {
+                    os::ask_to_end(id);
+                    timeout(patience, watched(&mut child, &mut stderr, &mut tail)).await.ok().flatten()
+                }
+                _ => None,
             }
         }
     };

@@ -4,14 +4,12 @@
 
 #[cfg(target_os = "linux")]
 mod linux;
-#[cfg(unix)]
 mod unix;
 
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{Confinement, Namespace, SocketFilter};
 #[cfg(target_os = "linux")]
 pub(crate) use unix::effective_identity;
-#[cfg(unix)]
 pub(crate) use unix::{
     ChildSetup, ClosedPort, ask_to_end, effective_user, end_group, free_bytes, high_copy,
 };
@@ -43,6 +41,7 @@ pub enum Step {
 
 impl Step {
     /// All steps; a step crosses from the child to the parent as its place in this list, counted from one.
+    #[cfg(target_os = "linux")]
     const ALL: [Self; 10] = [
         Self::Session,
         Self::Janitor,

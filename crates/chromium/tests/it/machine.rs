@@ -54,12 +54,17 @@ async fn the_browser_of_root_runs_as_an_unprivileged_user_in_a_home_of_its_own()
         assert_eq!((root.uid(), root.mode() & 0o777), (0, 0o711));
         for path in [
             directories.home(),
+            directories.temporary(),
             directories.downloads(),
-            directories.uploads(),
         ] {
             let found = fs::metadata(path).unwrap();
             assert_eq!((found.uid(), found.mode() & 0o777), (user, 0o700));
         }
+        let uploads = fs::metadata(directories.uploads()).unwrap();
+        assert_eq!(
+            (uploads.uid(), uploads.gid(), uploads.mode() & 0o777),
+            (0, user, 0o750)
+        );
         driven.launched.process.close(PATIENCE).await;
     }
 }

@@ -148,7 +148,7 @@ impl Driven {
     }
 
     pub(crate) fn id(&self) -> u32 {
-        self.launched.process.id()
+        self.launched.process.pid()
     }
 }
 
