@@ -29,7 +29,7 @@ const isWidget = (element, role) => {
     return tagOf(element) !== 'option';
   }
   switch (role) {
-    case 'color': case 'date': case 'file': return true;
+    case 'color': case 'date': return true;
     case 'video': case 'audio': return hasAttribute(element, 'controls');
     default: return false;
   }

@@ -132,8 +132,8 @@ const audit = () => {
       const facts = factsOf(pass, element);
       if (!facts.rendered) continue;
       const role = roleOf(pass, element);
-      const reason = facts.visible && boxShown(pass, facts) ? clickReason(pass, facts, role) : null;
-      nodes.push({ path: pathOf(element), tag: localName(element), role, name: clean(nameOf(pass, element).text), reason, shown: boxShown(pass, facts), ref: ids.get(element) ?? null });
+      const reason = facts.rendered ? clickReason(pass, facts, role) : null;
+      nodes.push({ path: pathOf(element), tag: localName(element), role, name: clean(nameOf(pass, element).text), reason, shown: boxShown(pass, facts) || standsIn(pass, facts, tagOf(element)) || (facts.visible && hasShownContents(pass, facts)), ref: ids.get(element) ?? null });
     }
   }
   return { nodes };

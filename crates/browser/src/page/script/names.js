@@ -23,7 +23,7 @@ const labelsOf = (element) => {
 const nameOf = (pass, element) => {
   const known = pass.names.get(element);
   if (known) return known;
-  const walk = { visited: new Set(), left: 3000, length: 0 };
+  const walk = { root: element, visited: new Set(), left: 3000, length: 0 };
   const found = alternative(pass, element, walk, { recursive: false, labelling: false, hidden: false, depth: 0 });
   const name = { text: squeeze(found.text), from: found.from };
   if (!name.text) name.from = '';
@@ -37,7 +37,8 @@ const unseen = (facts) => !facts.rendered || facts.ariaHidden || facts.style.vis
 
 /** Accname step 2 for one element. `how.labelling`: within an aria-labelledby traversal; `how.hidden`: its root is hidden. */
 const alternative = (pass, element, walk, how) => {
-  if (walk.visited.has(element) && how.recursive && !how.labelling) return nothing;
+  // The thing being named never names itself from within its own label.
+  if (walk.root === element && how.depth > 1) return nothing;
   const facts = factsOf(pass, element);
   if (!how.hidden && how.recursive && unseen(facts)) return nothing;
   // 2B: aria-labelledby, never twice in one traversal.
@@ -65,7 +66,7 @@ const alternative = (pass, element, walk, how) => {
     if (native) return native;
   }
   // 2F
-  if (how.recursive || NAMED_BY_CONTENTS.has(role) || isSummaryButton(element, role) || (role === 'row' && focusable(element))) {
+  if (how.recursive || NAMED_BY_CONTENTS.has(role) || isSummaryButton(element, role) || (role === 'row' && inGrid(pass, element))) {
     const text = contents(pass, element, walk, how);
     if (squeeze(text)) return { text, from: 'contents' };
     // An inline element of white space alone still parts the words around it.
@@ -79,6 +80,17 @@ const alternative = (pass, element, walk, how) => {
     if (hint) return { text: hint, from: 'placeholder' };
   }
   return nothing;
+};
+
+/** Rows are named where they can be moved to (as Chromium does; ARIA would name all, which costs a lot for tables). */
+const inGrid = (pass, row) => {
+  if (focusable(row)) return true;
+  for (let outer = flatParent(row), depth = 0; outer && depth < 4; outer = flatParent(outer), depth += 1) {
+    const role = roleOf(pass, outer);
+    if (role === 'treegrid') return true;
+    if (role === 'grid') return queryElement(outer, '[tabindex]').length > 0;
+  }
+  return false;
 };
 
 const isSummaryButton = (element, role) => role === 'button' && tagOf(element) === 'summary';
@@ -121,17 +133,16 @@ const named = (text, from) => (squeeze(text ?? '') ? { text, from } : null);
 const nativeName = (pass, element, role, walk, how) => {
   const tag = tagOf(element);
   if (['input', 'textarea', 'select', 'button', 'meter', 'output', 'progress'].includes(tag) && !how.labelling) {
-    const text = labelsOf(element).slice(0, 10).map((label) => labelText(pass, label, walk, false)).filter(Boolean).join(' ');
+    const text = labelsOf(element).slice(0, 10).filter((label) => !walk.visited.has(label)).map((label) => labelText(pass, label, walk, false)).filter(Boolean).join(' ');
     if (squeeze(text)) return { text, from: 'label element' };
   }
   switch (tag) {
-    case 'input': return inputName(element);
+    case 'input': return inputType(element) === 'file' && attribute(element, 'title') ? null : inputName(element);
     case 'img': case 'area': {
       const alt = attribute(element, 'alt');
       return alt !== null && alt.trim() ? { text: alt, from: 'attribute' } : null;
     }
     case 'fieldset': return captionName(pass, element, 'legend', walk, how);
-    case 'figure': return captionName(pass, element, 'figcaption', walk, how);
     case 'table': return captionName(pass, element, 'caption', walk, how) ?? named(attribute(element, 'summary'), 'attribute');
     case 'optgroup': return named(attribute(element, 'label'), 'attribute');
     case 'option': return named(optionLabel(element), 'contents');
@@ -148,6 +159,7 @@ const inputName = (element) => {
     case 'submit': return value() === null ? { text: 'Submit', from: 'attribute' } : named(inputValue(element), 'attribute');
     case 'reset': return value() === null ? { text: 'Reset', from: 'attribute' } : named(inputValue(element), 'attribute');
     case 'image': return named(attribute(element, 'alt'), 'attribute') ?? named(value(), 'attribute') ?? named(attribute(element, 'title'), 'title') ?? { text: 'Submit', from: 'attribute' };
+    case 'file': return { text: hasAttribute(element, 'multiple') ? 'Choose Files' : 'Choose File', from: 'attribute' };
     default: return null;
   }
 };
@@ -180,9 +192,10 @@ const contents = (pass, element, walk, how) => {
   if (NEVER_TEXT.has(tag) || tag === 'textarea' || tag === 'select' || tag === 'input') return '';
   const facts = factsOf(pass, element);
   const flexible = /flex|grid/.test(facts.display);
-  let text = generated(element, '::before');
+  let text = '';
   let beforeInline = true;
   let beforeApart = false;
+  const nested = roleOf(pass, element) === 'treeitem' || roleOf(pass, element) === 'menuitem';
   const push = (piece, inline, apart) => {
     if (!piece) return;
     if (text && !/\s$/.test(text) && !/^\s/.test(piece) && (!inline || !beforeInline || apart || beforeApart)) text += ' ';
@@ -191,6 +204,7 @@ const contents = (pass, element, walk, how) => {
     beforeInline = inline;
     beforeApart = apart;
   };
+  push(...generated(element, '::before'));
   for (const child of namingChildren(pass, element)) {
     if ((walk.left -= 1) <= 0 || walk.length > 4 * NAME_LIMIT) break;
     if (isText(child)) {
@@ -202,12 +216,14 @@ const contents = (pass, element, walk, how) => {
       push('\n', true, false);
       continue;
     }
+    // The items below an item are items of their own.
+    if (nested && ['group', 'tree', 'menu'].includes(roleOf(pass, child))) continue;
     const inner = alternative(pass, child, walk, { ...how, recursive: true, depth: how.depth + 1 });
     if (!inner.text) continue;
     const display = factsOf(pass, child).display;
     push(inner.text, INLINE_LEVEL.test(display) && !flexible, (inner.from !== 'contents' && inner.from !== '') || CONTROL_TAGS.has(childTag));
   }
-  push(generated(element, '::after'), true, false);
+  push(...generated(element, '::after'));
   return text;
 };
 
@@ -230,19 +246,19 @@ const transformed = (facts, text) => {
   }
 };
 
-/** CSS generated content (accname 2F.ii): strings, `attr()`, and the alternative text after a slash. */
+/** CSS generated content (accname 2F.ii): strings, `attr()`, and the alternative text after a slash; as [text, inline, apart]. */
 const generated = (element, which) => {
   const style = getComputedStyle(element, which);
   const content = style.content;
-  if (content === 'none' || content === 'normal' || content === '' || content === '""') return '';
-  if (style.display === 'none' || style.visibility !== 'visible') return '';
+  if (content === 'none' || content === 'normal' || content === '' || content === '""') return ['', true, false];
+  if (style.display === 'none' || style.visibility !== 'visible') return ['', true, false];
   const slash = /\/\s*((?:"(?:[^"\\]|\\.)*"|attr\([^)]*\)|\s)+)$/.exec(content);
   const source = slash ? slash[1] : content;
   let text = '';
   for (const part of source.matchAll(/"((?:[^"\\]|\\.)*)"|attr\(([^)]*)\)/g)) {
     text += part[2] === undefined ? part[1].replace(/\\(["\\])/g, '$1') : attribute(element, part[2].trim()) ?? '';
   }
-  return INLINE_LEVEL.test(style.display) ? text : text && ` ${text} `;
+  return [text, INLINE_LEVEL.test(style.display), Boolean(slash)];
 };
 
 /** The description where it adds something to the name (accname 4.3.1, ARIA `aria-description`). */
@@ -250,7 +266,7 @@ const descriptionOf = (pass, element) => {
   const parts = referenced(element, 'aria-describedby');
   let text = '';
   if (parts.length) {
-    const walk = { visited: new Set([element]), left: 500, length: 0 };
+    const walk = { root: null, visited: new Set([element]), left: 500, length: 0 };
     text = squeeze(parts.map((part) => labelText(pass, part, walk, true)).filter(Boolean).join(' '));
   }
   text ||= squeeze(attribute(element, 'aria-description') ?? '');

@@ -1,6 +1,6 @@
 // The outline: a tree as lines, one node each, that fit a bound.
 
-const FOLDABLE = new Set(['listitem', 'row', 'option', 'link', 'button', 'article', 'generic', 'treeitem', 'menuitem', 'gridcell', 'cell', 'tab', 'img', 'checkbox', 'radio', 'comment', 'group']);
+const FOLDABLE = new Set(['listitem', 'row', 'option', 'link', 'button', 'article', 'generic', 'treeitem', 'menuitem', 'gridcell', 'cell', 'tab', 'img', 'checkbox', 'radio', 'comment']);
 const CELLS = new Set(['cell', 'gridcell', 'columnheader', 'rowheader']);
 const HOISTED = new Set(['listitem', 'cell', 'gridcell', 'columnheader', 'rowheader']);
 const FOLD_AFTER = 12;
@@ -146,7 +146,7 @@ const sayRow = (pass, row) => {
 
 const stateWords = (pass, element, role) => statesOf(pass, element, role).map((state) => ` ${state}`).join('');
 
-const AFTER_REF = new Set(['invalid', 'required', 'readonly', 'multiline', 'aria-hidden', 'popup', 'busy']);
+const AFTER_REF = new Set(['invalid', 'required', 'readonly', 'multiline', 'file', 'aria-hidden', 'popup', 'busy']);
 
 const sayNode = (pass, entry, plan) => {
   const { element, role } = entry;

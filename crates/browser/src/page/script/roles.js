@@ -32,7 +32,7 @@ const INHERITS_NONE = { list: ['listitem'], table: ['rowgroup', 'row', 'cell', '
 const SECTIONING = 'article,aside,main,nav,section,[role=article],[role=complementary],[role=main],[role=navigation],[role=region]';
 
 const INPUT_ROLES = { button: 'button', checkbox: 'checkbox', color: 'color', date: 'date', 'datetime-local': 'date', email: 'textbox',
-  file: 'file', image: 'button', month: 'date', number: 'spinbutton', password: 'textbox', radio: 'radio', range: 'slider',
+  file: 'button', image: 'button', month: 'date', number: 'spinbutton', password: 'textbox', radio: 'radio', range: 'slider',
   reset: 'button', search: 'searchbox', submit: 'button', tel: 'textbox', text: 'textbox', time: 'date', url: 'textbox', week: 'date' };
 
 const TAG_ROLES = { address: 'group', article: 'article', blockquote: 'blockquote', button: 'button', canvas: 'canvas', caption: 'caption',
@@ -88,7 +88,7 @@ const nativeRole = (pass, element) => {
     case 'select': return selectMultiple(element) || selectSize(element) > 1 ? 'listbox' : 'combobox';
     case 'summary': return isMainSummary(element) ? 'button' : 'generic';
     case 'table': case 'thead': case 'tbody': case 'tfoot': case 'tr': case 'td': case 'th': return tableRole(pass, element, tag);
-    default: return TAG_ROLES[tag] ?? (editingHost(element) ? 'textbox' : 'generic');
+    default: return TAG_ROLES[tag] ?? (editingHost(element) ? 'textbox' : hasAttribute(element, 'popover') ? 'group' : 'generic');
   }
 };
 
@@ -110,18 +110,11 @@ const inputRole = (element) => {
   return role;
 };
 
+/** An item is no list item where its list was given another role. */
 const inList = (element) => {
-  for (let outer = flatParent(element), depth = 0; outer && depth < 5; outer = flatParent(outer), depth += 1) {
-    const explicit = attribute(outer, 'role');
-    if (explicit) {
-      if (['list', 'directory'].includes(explicit.trim())) return true;
-      if (!['none', 'presentation', 'generic'].includes(explicit.trim())) return false;
-    }
-    const tag = tagOf(outer);
-    if (['ul', 'ol', 'menu', 'dir'].includes(tag)) return true;
-    if (!['div', 'span', 'slot'].includes(tag)) return false;
-  }
-  return false;
+  const outer = flatParent(element);
+  const explicit = outer && ['ul', 'ol', 'menu', 'dir'].includes(tagOf(outer)) ? (attribute(outer, 'role') ?? '').trim().toLowerCase() : '';
+  return !explicit || !KNOWN_ROLES.has(explicit) || ['list', 'directory', 'none', 'presentation'].includes(explicit);
 };
 
 const tableRole = (pass, element, tag) => {
@@ -211,7 +204,7 @@ const foreignRole = (element) => {
   if (namespace(element) !== SVG) return 'generic';
   if (name === 'a') return hasAttribute(element, 'href') || hasAttribute(element, 'xlink:href') ? 'link' : 'generic';
   if (name === 'svg' || name === 'image') return 'img';
-  return ['circle', 'ellipse', 'line', 'path', 'polygon', 'polyline', 'rect', 'use', 'g', 'symbol'].includes(name) && svgTitle(element) ? (name === 'g' ? 'group' : 'img') : 'generic';
+  return ['circle', 'ellipse', 'line', 'path', 'polygon', 'polyline', 'rect', 'use', 'g', 'symbol'].includes(name) && svgTitle(element) ? (name === 'g' ? 'group' : 'graphics-symbol') : 'generic';
 };
 
 const svgTitle = (element) => {
@@ -240,12 +233,21 @@ const findRole = (pass, element) => {
       if (token === 'directory') return 'list';
       // A region or form without a name is no landmark (ARIA 1.3 §5.3.4).
       if ((token === 'region' || token === 'form') && !hasOwnName(element)) continue;
+      if (token === 'option' && !inListbox(element)) continue;
       if (token === 'combobox' && tagOf(element) === 'select') return nativeRole(pass, element);
       return token;
     }
   }
   const native = nativeRole(pass, element);
   return native !== 'generic' && losesToNone(element, native) ? 'none' : native;
+};
+
+/** An option belongs to a list of options (ARIA 1.3 §5.2.7 required accessibility parent). */
+const inListbox = (element) => {
+  for (let outer = flatParent(element), depth = 0; outer && depth < 10; outer = flatParent(outer), depth += 1) {
+    if (/\b(listbox|combobox)\b/.test(attribute(outer, 'role') ?? '') || tagOf(outer) === 'select') return true;
+  }
+  return queryDocument(document, '[role=listbox][aria-owns]').length > 0;
 };
 
 const keepsNative = (element) => focusable(element) || GLOBAL_ATTRIBUTES.some((name) => hasAttribute(element, name));

@@ -27,6 +27,7 @@ const statesOf = (pass, element, role) => {
   if (isModal(element)) states.push('modal');
   if (role === 'textbox' && (tagOf(element) === 'textarea' || aria('aria-multiline') === 'true')) states.push('multiline');
   if (tagOf(element) === 'input' && inputType(element) === 'password') states.push('password');
+  if (tagOf(element) === 'input' && inputType(element) === 'file') states.push('file');
   if (tagOf(element) === 'input' && role === 'date') states.push(`type=${inputType(element)}`);
   if ((role === 'listbox' && (tagOf(element) === 'select' || aria('aria-multiselectable') === 'true')) && (tagOf(element) !== 'select' || selectMultiple(element))) states.push('multiple');
   if (aria('aria-haspopup') && aria('aria-haspopup') !== 'false' && role !== 'combobox') states.push('popup');

@@ -83,6 +83,7 @@ const learn = (pass, element, parent) => {
     visible: true,
     opacity: parent ? parent.opacity : 1,
     fixed: parent ? parent.fixed : false,
+    scrolled: parent ? parent.scrolled : false,
     position: 'static',
     clip: parent ? parent.clip : NO_CLIP,
     own: parent ? parent.clip : NO_CLIP,
@@ -183,8 +184,10 @@ const contentsClip = (element, facts, overflowX, overflowY) => {
   } else if (overflowY !== 'visible' && scrollTop(element) >= 0) {
     clip.top = rect.top - scrollTop(element);
   }
+  const scroller = /auto|scroll/.test(overflowX + overflowY);
+  if (scroller) facts.scrolled = true;
   // A scroller that is itself cut away shows nothing.
-  if ((overflowX === 'auto' || overflowX === 'scroll' || overflowY === 'auto' || overflowY === 'scroll') && !peeks(rect, facts.own)) {
+  if (scroller && !peeks(rect, facts.own)) {
     return { left: 0, top: 0, right: 0, bottom: 0 };
   }
   return clip;
@@ -216,8 +219,8 @@ const peeks = (rect, clip) =>
   rect.right > clip.left && rect.left < clip.right && rect.bottom > clip.top && rect.top < clip.bottom;
 
 /** True when scrolling the page can show a part of the rectangle. */
-const reachable = (pass, rect, fixed) => {
-  if (fixed) return true;
+const reachable = (pass, rect, facts) => {
+  if (facts.fixed || facts.scrolled) return true;
   const { reach } = pass.view;
   return !reach || (rect.right > reach.left + 1 && rect.bottom > reach.top + 1 && rect.left < reach.right && rect.top < reach.bottom);
 };
@@ -226,7 +229,7 @@ const reachable = (pass, rect, fixed) => {
 const boxShown = (pass, facts) => {
   if (!facts.visible) return false;
   const rect = (facts.rect ??= rectOf(facts.element));
-  return rect.width >= 2 && rect.height >= 2 && peeks(rect, facts.own) && reachable(pass, rect, facts.fixed);
+  return rect.width >= 2 && rect.height >= 2 && peeks(rect, facts.own) && reachable(pass, rect, facts);
 };
 
 /** Does a person see this text? Asked of layout: the rectangle of the text itself. */
@@ -236,6 +239,6 @@ const textShown = (pass, facts, node) => {
   const rect = pass.range.getBoundingClientRect();
   if (rect.width < 0.5 || rect.height < 2.5) return false;
   if (rect.height < 4 && parseFloat(facts.style.fontSize) <= 2) return false;
-  if (!peeks(rect, facts.clip) || !reachable(pass, rect, facts.fixed)) return false;
+  if (!peeks(rect, facts.clip) || !reachable(pass, rect, facts)) return false;
   return inkDiffers(pass, facts, rect);
 };
