@@ -64,14 +64,22 @@ impl Account {
         self
     }
 
-    /// Says where the exchange goes, and counts its bytes from now on.
+    /// Says where the exchange goes, and counts its bytes from now on. What it sent elsewhere before stays counted.
     pub(crate) fn connected(&mut self, address: SocketAddr, meter: &Arc<Meter>) {
         self.reached(address);
+        self.count_traffic();
         self.traffic = Some(Traffic {
             meter: Arc::clone(meter),
             written: meter.written(),
             read: meter.read(),
         });
+    }
+
+    fn count_traffic(&mut self) {
+        if let (Some(entry), Some(traffic)) = (&mut self.entry, self.traffic.take()) {
+            entry.bytes_up += traffic.meter.written() - traffic.written;
+            entry.bytes_down += traffic.meter.read() - traffic.read;
+        }
     }
 
     /// Says where the exchange goes.
@@ -82,20 +90,12 @@ impl Account {
     }
 
     pub(crate) fn settle(&mut self, outcome: Result<(), &Failure>) {
+        self.count_traffic();
         let Some(mut entry) = self.entry.take() else {
             return;
         };
         entry.time = Timestamp::now();
         entry.duration_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        if let Some(Traffic {
-            meter,
-            written,
-            read,
-        }) = &self.traffic
-        {
-            entry.bytes_up = meter.written() - written;
-            entry.bytes_down = meter.read() - read;
-        }
         if let Err(failure) = outcome {
             entry.verdict = if failure.code.is_refusal() {
                 Verdict::Refused

@@ -306,9 +306,14 @@ impl Exchange {
             .await
             .map_err(|error| Failure::new(Code::BrokenResponse, error).at(address))?;
         let ended = self.assignment.ended.clone();
+        let silence = Arc::clone(&meter).silent_for(limits.idle_timeout);
         tokio::spawn(async move {
             // How the connection ends is told to whoever waits for an answer on it.
-            let _ = ended.run_until_cancelled(connection.with_upgrades()).await;
+            tokio::select! {
+                () = ended.cancelled() => {}
+                () = silence => {}
+                _ = connection.with_upgrades() => {}
+            }
         });
         Ok(Lease {
             sender,

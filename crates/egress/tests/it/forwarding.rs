@@ -183,6 +183,12 @@ async fn a_kept_connection_that_the_site_closed_is_replaced() {
     assert_eq!((site.connections(), site.received().len()), (2, 3));
     let log = entries(&gate, kind::REQUEST, 2).await;
     assert!(log.iter().all(|entry| entry.verdict == Verdict::Allowed));
+    let requests = site.received();
+    let sent: u64 = requests[1..]
+        .iter()
+        .map(|request| request.head.len() as u64)
+        .sum();
+    assert_eq!(log[1].bytes_up, sent, "both attempts went out");
 }
 
 #[tokio::test]
