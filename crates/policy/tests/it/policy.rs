@@ -216,6 +216,29 @@ fn without_a_list_an_opened_network_is_enough() {
 }
 
 #[test]
+fn localhost_waits_for_its_addresses_where_any_loopback_address_is_open() {
+    for (network, code) in [
+        ("127.0.0.2", "any-host"),
+        ("127.0.0.0/8", "any-host"),
+        ("0.0.0.0/0", "any-host"),
+        ("[::1]:80", "any-host"),
+        ("[::1]:443", "private-name"),
+        ("10.0.0.0/8", "private-name"),
+        ("fd00::/8", "private-name"),
+    ] {
+        let open = policy(&format!(r#"{{"allowedNetworks": ["{network}"]}}"#));
+        assert_eq!(verdict(&open, "http://localhost/"), code, "{network}");
+    }
+    let open = policy(r#"{"allowedNetworks": ["127.0.0.2"]}"#);
+    let check = |text| open.check_addresses(&host("localhost"), 80, &addresses(&[text]), Document);
+    assert!(check("127.0.0.2").is_ok());
+    assert!(matches!(
+        check("127.0.0.1"),
+        Err(Refusal::PrivateAddress { .. })
+    ));
+}
+
+#[test]
 fn an_allowed_name_with_a_forbidden_address_is_refused() {
     let policy = policy(
         r#"{"allowedHosts": ["127.0.0.2", "allowed.test"], "allowedNetworks": ["127.0.0.2/32"]}"#,
