@@ -1,0 +1,4 @@
+//! The client against a scripted browser, and its types against the real one.
+
+mod connection;
+mod drift;
