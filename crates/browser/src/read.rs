@@ -143,6 +143,7 @@ impl Tab {
             max_chars: options.max_chars,
             from: start.from,
             fold: start.fold,
+            ..outline::Request::default()
         };
         let place = start.place();
         let reading = outline::read(self, start.frame, request, 0, deadline);

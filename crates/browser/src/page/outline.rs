@@ -20,6 +20,10 @@ const FRAME_LIMIT: usize = 50;
 /// A frame gets at least this many characters, while any are left.
 const FRAME_SHARE: usize = 400;
 
+/// How long the page script may walk. Whoever goes on far down the page has to walk there first.
+const WALK_MS: u64 = 300;
+const WALK_ON_MS: u64 = 3_000;
+
 /// What the page script is asked for.
 #[derive(Debug, Clone, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -33,6 +37,7 @@ pub(crate) struct Request {
     pub(crate) from: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) fold: Option<bool>,
+    pub(crate) budget_ms: u64,
 }
 
 /// What the page script answers.
@@ -76,6 +81,14 @@ pub(crate) fn read<'a>(
     async move {
         let world = World::of(&frame, deadline).await?;
         adopt::what_script_cannot_see(&world, deadline).await;
+        let request = Request {
+            budget_ms: if request.from.is_some() {
+                WALK_ON_MS
+            } else {
+                WALK_MS
+            },
+            ..request
+        };
         let answer: Answer = world.call("outline", &request, deadline).await?;
         let used: usize = answer.lines.iter().map(String::len).sum();
         let left = request.max_chars.saturating_sub(used);
