@@ -44,11 +44,16 @@ const clickReason = (pass, facts, role) => {
   if (tag === 'label' || tag === 'option' || tag === 'iframe' || tag === 'frame') return null;
   if (editingHost(element)) return 'widget';
   if (hasAttribute(element, 'tabindex') && focusable(element) && attribute(element, 'tabindex').trim() >= '0') return isScrollArea(facts) && !listens(element) ? null : 'focus';
-  if (listens(element) && !isRootLike(element)) return 'listener';
+  if (listens(element) && !isRootLike(element) && !serves(element, tag)) return 'listener';
   if (attribute(element, 'draggable') === 'true') return 'listener';
   if (pointer(facts) && !(facts.parent && pointer(facts.parent))) return 'pointer';
   return delegated(pass, facts) ? 'listener' : null;
 };
+
+const LIST_TAGS = new Set(['ul', 'ol', 'menu', 'dl', 'table', 'thead', 'tbody', 'tfoot']);
+const CONTROLS = 'a[href],button,input,select,textarea';
+/** A list or table that listens does so for what is in it. */
+const serves = (element, tag) => LIST_TAGS.has(tag) && (childElementCount(element) > 1 || queryFirst(element, CONTROLS) !== null);
 
 const pointer = (facts) => (facts.pointer ??= facts.rendered && /^(pointer|grab|move)$/.test(facts.style.cursor));
 
@@ -63,8 +68,8 @@ const delegated = (pass, facts) => {
   if (!(tag === 'li' || tag === 'td' || shape || tag === 'dt' || tag === 'figure')) return false;
   for (let outer = facts.parent, depth = 0; outer && depth < 4; outer = outer.parent, depth += 1) {
     const outerTag = tagOf(outer.element);
-    if (['ul', 'ol', 'menu', 'dl', 'table', 'tbody', 'tr'].includes(outerTag) || (shape && localName(outer.element) === 'svg')) {
-      if (listens(outer.element) && !(tag === 'td' && outerTag === 'tr')) return !queryElement(element, 'a[href],button,input,select,textarea').length;
+    if ((LIST_TAGS.has(outerTag) || outerTag === 'tr') || (shape && localName(outer.element) === 'svg')) {
+      if (listens(outer.element) && !(tag === 'td' && outerTag === 'tr')) return !(outer.controls ??= queryFirst(outer.element, CONTROLS) !== null);
     } else if (!(shape && localName(outer.element) === 'g')) {
       return false;
     }

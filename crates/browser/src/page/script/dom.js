@@ -47,6 +47,7 @@ const hasAttribute = method(Element.prototype, 'hasAttribute');
 const matches = method(Element.prototype, 'matches');
 const closest = method(Element.prototype, 'closest');
 const queryElement = method(Element.prototype, 'querySelectorAll');
+const queryFirst = method(Element.prototype, 'querySelector');
 const rectOf = method(Element.prototype, 'getBoundingClientRect');
 const rectsOf = method(Element.prototype, 'getClientRects');
 const clientWidth = getter(Element.prototype, 'clientWidth');

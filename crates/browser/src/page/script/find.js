@@ -172,7 +172,7 @@ const headingBefore = (pass, element) => {
   for (let node = element, depth = 0; node && depth < 12; node = parentNode(node), depth += 1) {
     if (!isElement(node)) return '';
     for (let sibling = previousElement(node), seen = 0; sibling && seen < 30; sibling = previousElement(sibling), seen += 1) {
-      const heading = /^h[1-6]$/.test(tagOf(sibling)) ? sibling : tagOf(sibling) === 'header' || tagOf(sibling) === 'hgroup' ? queryElement(sibling, 'h1,h2,h3,h4,h5,h6')[0] : null;
+      const heading = /^h[1-6]$/.test(tagOf(sibling)) ? sibling : tagOf(sibling) === 'header' || tagOf(sibling) === 'hgroup' ? queryFirst(sibling, 'h1,h2,h3,h4,h5,h6') : null;
       if (heading && factsOf(pass, heading).visible) return nameOf(pass, heading).text;
     }
   }

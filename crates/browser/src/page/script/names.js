@@ -88,7 +88,7 @@ const inGrid = (pass, row) => {
   for (let outer = flatParent(row), depth = 0; outer && depth < 4; outer = flatParent(outer), depth += 1) {
     const role = roleOf(pass, outer);
     if (role === 'treegrid') return true;
-    if (role === 'grid') return queryElement(outer, '[tabindex]').length > 0;
+    if (role === 'grid') return queryFirst(outer, '[tabindex]') !== null;
   }
   return false;
 };
@@ -123,7 +123,7 @@ const embeddedValue = (pass, element, role) => {
 };
 
 const chosenOption = (pass, element) => {
-  const chosen = queryElement(element, '[role=option][aria-selected=true]')[0];
+  const chosen = queryFirst(element, '[role=option][aria-selected=true]');
   return chosen ? squeeze(textContent(chosen).slice(0, NAME_LIMIT)) : '';
 };
 
@@ -271,6 +271,7 @@ const descriptionOf = (pass, element) => {
   }
   text ||= squeeze(attribute(element, 'aria-description') ?? '');
   const name = nameOf(pass, element);
-  if (!text && name.from !== 'title') text = squeeze(attribute(element, 'title') ?? '');
+  // A tooltip on a link is mostly its target's name again.
+  if (!text && name.from !== 'title' && roleOf(pass, element) !== 'link') text = squeeze(attribute(element, 'title') ?? '');
   return text && !fold(name.text).includes(fold(text)) ? text : '';
 };

@@ -2,9 +2,9 @@
 
 const TELLING = new Set(['heading', 'alert', 'status', 'dialog', 'alertdialog', 'iframe', 'progressbar']);
 
-const observe = ({ maxChars = 6000, budgetMs = 45 }) => {
+const observe = ({ maxChars = 6000, budgetMs = 25 }) => {
   const pass = new Pass(budgetMs);
-  const { tree, root, modal } = treeOf(pass, null, { enough: 3 * maxChars });
+  const { tree, root, modal } = treeOf(pass, null, { enough: 2 * maxChars });
   const lines = [];
   const frames = [];
   if (modal) lines.push(`${sayElement(pass, modal)} is over the page`);

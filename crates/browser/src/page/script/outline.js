@@ -91,13 +91,15 @@ const countNodes = (entry) => {
 /** Children with each long run of alike siblings cut to those that are in view, or to the first. */
 const foldRuns = (entry) => {
   const { kids } = entry;
-  if (kids.length <= FOLD_AFTER) return kids;
+  if (kids.length <= FOLD_AFTER && !entry.open) return kids;
   const result = [];
+  const unread = entry.open && kids.length ? siblingsAfter(kids[kids.length - 1].element) : 0;
   for (let start = 0; start < kids.length; ) {
     const { role } = kids[start];
     let end = start + 1;
     while (end < kids.length && kids[end].role === role) end += 1;
-    if (end - start <= FOLD_AFTER || !FOLDABLE.has(role)) {
+    const left = end === kids.length ? unread : 0;
+    if (end - start + left <= FOLD_AFTER || end - start <= FOLD_KEEP || !FOLDABLE.has(role)) {
       for (; start < end; start += 1) result.push(kids[start]);
       continue;
     }
@@ -105,10 +107,17 @@ const foldRuns = (entry) => {
     const first = seen > 0 ? Math.min(start + seen, end - FOLD_KEEP) : start;
     if (first > start) result.push({ folded: first - start, role, owner: entry, before: true });
     for (let index = first; index < first + FOLD_KEEP; index += 1) result.push(kids[index]);
-    if (first + FOLD_KEEP < end) result.push({ folded: end - first - FOLD_KEEP, role, owner: entry, before: false });
+    if (first + FOLD_KEEP < end + left) result.push({ folded: end - first - FOLD_KEEP + left, role, owner: entry, before: false });
     start = end;
   }
   return result;
+};
+
+/** How many alike follow that the walk had no time for. */
+const siblingsAfter = (element) => {
+  let count = 0;
+  for (let node = element && nextElement(element); node && count < 100000; node = nextElement(node)) if (localName(node) === localName(element)) count += 1;
+  return count;
 };
 
 const holdsInView = (entry) => {
@@ -121,7 +130,6 @@ const holdsInView = (entry) => {
   return false;
 };
 
-const ROLE_WORDS = { generic: 'clickable', none: 'clickable', paragraph: 'clickable', definition: 'clickable', label: 'clickable' };
 
 /** One line for one plan, without its indentation. */
 const sayPlan = (pass, plan, total) => {
@@ -134,7 +142,8 @@ const sayPlan = (pass, plan, total) => {
   }
 };
 
-const sayRole = (role) => ROLE_WORDS[role] ?? role;
+/** What means nothing by itself is listed only because it can be clicked. */
+const sayRole = (role) => (TRANSPARENT.has(role) ? 'clickable' : role);
 
 const sayOwner = (pass, owner) => (owner.element && owner.role !== 'root' ? `${sayRole(owner.role)} ${refMark(idOf(pass, owner.element))}` : 'the page');
 
@@ -150,7 +159,7 @@ const AFTER_REF = new Set(['invalid', 'required', 'readonly', 'multiline', 'file
 
 const sayNode = (pass, entry, plan) => {
   const { element, role } = entry;
-  const name = plan.detail ?? (entry.name ?? (role === 'generic' ? null : nameOf(pass, element)))?.text ?? '';
+  const name = role === 'row' ? '' : plan.detail ?? (entry.name ?? (role === 'generic' ? null : nameOf(pass, element)))?.text ?? '';
   const long = plan.detail === undefined && entry.kids.length > 0 && name.length > 160 && role !== 'heading';
   let line = sayRole(role);
   if (name) line += ` ${quote(name, long ? 60 : plan.detail ? 320 : 200)}`;
@@ -283,9 +292,9 @@ const treeOf = (pass, id, limits) => {
   return { tree, root: holder, modal };
 };
 
-const outline = ({ id, depth, interactive = false, maxChars = 10000, from = null, fold: wasFolded, budgetMs = 45 }) => {
+const outline = ({ id, depth, interactive = false, maxChars = 10000, from = null, fold: wasFolded, budgetMs = 25 }) => {
   const pass = new Pass(budgetMs);
-  const { tree, root, followed, modal } = treeOf(pass, id, { from, enough: 1.3 * maxChars });
+  const { tree, root, followed, modal } = treeOf(pass, id, { from, enough: 1.1 * maxChars });
   const folding = wasFolded ?? (!id && (tree.stopped || tree.chars > maxChars));
   const plans = layOut(root, { fold: folding, depth: depth ?? Infinity, interactive });
   const lines = [];
@@ -307,9 +316,9 @@ const outline = ({ id, depth, interactive = false, maxChars = 10000, from = null
   return {
     lines,
     from: start,
-    next: index < plans.length ? index : null,
+    next: index < plans.length || tree.stopped ? index : null,
     above: weigh(plans.slice(0, start)),
-    below: weigh(plans.slice(index)),
+    below: weigh(plans.slice(index)) + (folding ? 0 : unreadNodes(root)),
     atLeast: tree.stopped,
     truncated: index < plans.length || tree.stopped || start > 0,
     fold: folding,
@@ -319,6 +328,13 @@ const outline = ({ id, depth, interactive = false, maxChars = 10000, from = null
     modal: modal !== null,
     ...(followed ? { followed: sayElement(pass, elementOf(pass, id).element) } : {}),
   };
+};
+
+/** What follows the nodes at which the walk ran out of time. */
+const unreadNodes = (root) => {
+  let count = 0;
+  for (let entry = root; entry?.open && entry.kids.length; entry = entry.kids[entry.kids.length - 1]) count += siblingsAfter(entry.kids[entry.kids.length - 1].element);
+  return count;
 };
 
 const viewOf = (pass) => {

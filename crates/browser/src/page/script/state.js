@@ -128,6 +128,7 @@ const valueOf = (element, role) => {
   if (['slider', 'spinbutton', 'progressbar', 'meter', 'scrollbar', 'separator'].includes(role)) {
     return attribute(element, 'aria-valuetext') ?? attribute(element, 'aria-valuenow') ?? (tag === 'progress' || tag === 'meter' ? attribute(element, 'value') : null);
   }
+  if (role === 'combobox') return squeeze(visibleString(element, 300)) || null;
   if (editingHost(element) || role === 'textbox' || role === 'searchbox') return squeeze(visibleString(element, 2000));
   return null;
 };

@@ -49,6 +49,7 @@ class Tree {
       const top = stack[stack.length - 1];
       if ((seen & 15) === 0 && this.full(hard)) {
         this.stopped = true;
+        for (const frame of stack) frame.into.open = true;
         while (stack.length) this.leave(stack.pop());
         break;
       }
@@ -134,13 +135,14 @@ class Tree {
     mayHoldClosedRoot(pass, facts, tag);
     if (tag === 'label' && this.label(stack, frame, facts)) return;
     const role = roleOf(pass, element);
-    let reason = facts.visible ? clickReason(pass, facts, role) : null;
+    const reason = facts.visible ? clickReason(pass, facts, role) : null;
     if (VOID_CONTROLS.has(tag) || role === 'img') {
       this.single(stack, frame, facts, role, reason, tag);
       return;
     }
-    if (reason && !boxShown(pass, facts)) reason = facts.display === 'contents' || hasShownContents(pass, facts) ? reason : null;
-    if (!reason && (TRANSPARENT.has(role) || (NEEDS_NAME.has(role) && !nameOf(pass, element).text) || !facts.visible)) {
+    const plain = !reason && (TRANSPARENT.has(role) || (NEEDS_NAME.has(role) && !nameOf(pass, element).text) || !facts.visible);
+    // What has no box of its own to be seen counts by what is seen in it.
+    if (plain || (!boxShown(pass, facts) && facts.display !== 'contents' && !hasShownContents(pass, facts))) {
       this.through(stack, frame, facts);
       return;
     }
@@ -160,11 +162,14 @@ class Tree {
     const entry = new Entry(facts, role, reason);
     if (reason) entry.inView = !facts.fixed && inView(pass, (facts.rect ??= rectOf(facts.element)));
     let mute = frame.mute;
-    if (role !== 'generic' && role !== 'none') {
+    if (!TRANSPARENT.has(role)) {
       entry.name = nameOf(pass, facts.element);
-      if (entry.name.text && NAMED_BY_CONTENTS.has(role) && role !== 'cell' && role !== 'gridcell' && role !== 'columnheader' && role !== 'rowheader') {
+      this.chars += Math.min(entry.name.text.length, 160);
+      if (entry.name.text && NAMED_BY_CONTENTS.has(role) && (reason || !CELLS.has(role))) {
+        // Only a control may be called by words that nobody sees; a heading says what it shows.
+        entry.asShown = !reason && entry.name.from === 'contents';
         const long = entry.name.text.length > 160 && role !== 'heading';
-        mute = long ? mute : entry.name.from === 'contents' ? true : ` ${fold(entry.name.text)} `;
+        mute = long || entry.asShown ? mute : entry.name.from === 'contents' ? true : ` ${fold(entry.name.text)} `;
       } else if (entry.name.from === 'caption' || entry.name.from === 'label' || entry.name.from === 'labelledby') {
         mute = null;
         entry.caption = fold(entry.name.text);
@@ -172,7 +177,7 @@ class Tree {
     }
     this.add(frame.into, entry);
     const editor = editingHost(facts.element);
-    if (editor && mute === null) mute = true;
+    if ((editor || role === 'combobox') && mute === null) mute = true;
     const finish = () => this.settle(frame.into, entry);
     if (facts.skipped) return;
     stack.push({ facts, children: namingChildren(pass, facts.element), into: entry, block: true, mute, finish });
@@ -182,9 +187,14 @@ class Tree {
   settle(into, entry) {
     const { kids } = entry;
     if (entry.caption && kids.length && kids[0].text !== null && fold(kids[0].text) === entry.caption) kids.shift();
-    if (entry.role !== 'generic' && entry.role !== 'none' && !(entry.role === 'img' && !entry.name?.text)) return;
+    if (entry.asShown) {
+      entry.name = { text: squeeze(kids.map((kid) => kid.text ?? kid.name?.text ?? '').join(' ')), from: 'contents' };
+      entry.kids = kids.filter((kid) => kid.text === null && !(kid.role === 'img' && !kid.reason));
+      return;
+    }
+    if (entry.name?.text || !entry.reason) return;
     if (into.kids[into.kids.length - 1] !== entry) return;
-    if (kids.length === 1 && kids[0].text === null && kids[0].reason && entry.reason !== 'focus') {
+    if (kids.length === 1 && kids[0].text === null && kids[0].reason && entry.reason !== 'focus' && TRANSPARENT.has(entry.role)) {
       into.kids[into.kids.length - 1] = kids[0];
       return;
     }

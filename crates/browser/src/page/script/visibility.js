@@ -4,14 +4,15 @@
 /** The state of one call: memo of what was found out about elements, and the time limit. */
 class Pass {
   constructor(budgetMs) {
-    this.deadline = now() + budgetMs;
     this.facts = new Map();
     this.names = new Map();
     this.roles = new Map();
     this.range = makeRange(document);
-    this.view = viewport();
+    this.view = viewNow();
     this.owned = owners();
     this.shadows = 0;
+    // Layout may have been due until here, which is no walking.
+    this.deadline = now() + budgetMs;
   }
 
   get late() {
@@ -32,7 +33,7 @@ const owners = () => {
 };
 
 /** The layout viewport, and the part of the plane that scrolling can bring into it, in client coordinates. */
-const viewport = () => {
+const viewNow = () => {
   const root = scrollRoot(document) ?? documentElement(document);
   const width = window.innerWidth;
   const height = window.innerHeight;
@@ -93,6 +94,7 @@ const learn = (pass, element, parent) => {
     inert: (parent ? parent.inert : false) || hasAttribute(element, 'inert'),
     pointer: undefined,
     background: undefined,
+    controls: undefined,
     rect: undefined,
   };
   pass.facts.set(element, facts);
@@ -142,23 +144,46 @@ const boxFacts = (pass, element, parent, facts) => {
     facts.clip = facts.own = parent.absoluteClip;
   }
   if (style.contentVisibility === 'hidden') facts.skipped = true;
+  const moved = style.transform !== 'none';
+  if (moved) turn(facts, style);
+  if (style.maskImage !== 'none' && masksAll(style.maskImage)) facts.visible = false, facts.opacity = 0;
   if ((position === 'absolute' || position === 'fixed') && style.clip !== 'auto') {
     const edges = style.clip.match(/-?[\d.]+/g)?.map(Number);
     if (edges?.length === 4 && (edges[1] - edges[3] < 2 || edges[2] - edges[0] < 2)) {
       facts.clip = facts.own = facts.absoluteClip = { left: 0, top: 0, right: 0, bottom: 0 };
     }
   }
-  const overflowX = style.overflowX;
-  const overflowY = style.overflowY;
+  let overflowX = style.overflowX;
+  let overflowY = style.overflowY;
+  if (overflowX === 'visible' && /paint|strict|content/.test(style.contain)) overflowX = overflowY = 'clip';
   if ((overflowX !== 'visible' || overflowY !== 'visible') && parent) {
     // The root's and the body's overflow belong to the viewport (CSS Overflow §3.3).
     if (element !== documentBody(document) || getComputedStyle(documentElement(document)).overflowX !== 'visible') {
       facts.clip = intersect(facts.clip, contentsClip(element, facts, overflowX, overflowY));
-      if (position !== 'static' || style.transform !== 'none') facts.absoluteClip = facts.clip;
+      if (position !== 'static' || moved) facts.absoluteClip = facts.clip;
     }
-  } else if (position !== 'static' || style.transform !== 'none') {
+  } else if (position !== 'static' || moved) {
     facts.absoluteClip = facts.clip;
   }
+};
+
+/** The back of a turned card is not seen (CSS Transforms 2 §5 `backface-visibility`). */
+const turn = (facts, style) => {
+  const matrix = /^matrix3d\(([^)]*)\)$/.exec(style.transform);
+  const own = matrix && Number(matrix[1].split(',')[10]) < 0 ? -1 : 1;
+  const outer = facts.parent?.facing && facts.parent.style.transformStyle === 'preserve-3d' ? facts.parent.facing : 1;
+  facts.facing = own * outer;
+  if (facts.facing < 0 && style.backfaceVisibility === 'hidden') {
+    facts.visible = false;
+    facts.opacity = 0;
+  }
+};
+
+/** A mask of gradients between transparent colours alone leaves nothing. */
+const masksAll = (mask) => {
+  if (/url\(|image-set|element\(/.test(mask)) return false;
+  const colours = mask.match(/rgba?\([^)]*\)|color\([^)]*\)/g);
+  return Boolean(colours) && colours.every((one) => colour(one)[3] < 0.02);
 };
 
 const transformedAncestor = (facts) => {
