@@ -7,6 +7,7 @@ use crate::containment::{Containment, Level};
 use crate::find::{Executable, Lookup, find};
 use crate::launch::{LaunchError, LaunchOptions, launch};
 use crate::os;
+use crate::start::SMALL_SHARED_MEMORY;
 
 /// What a machine can do for a browser, as `bathy doctor` tells it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -220,7 +221,7 @@ fn shared_memory() -> Option<Finding> {
         return None;
     }
     Some(match os::free_bytes(Path::new("/dev/shm")) {
-        Ok(free) if free >= 256 << 20 => Finding::new(
+        Ok(free) if free >= SMALL_SHARED_MEMORY => Finding::new(
             "shared memory",
             Outcome::Good,
             format_args!("{} MB", free >> 20),

@@ -90,7 +90,11 @@ pub enum LaunchError {
     #[error("no unprivileged user is mapped into this container, and a browser never runs as root")]
     NoUnprivilegedUser,
     /// Root's browser runs as another user, who cannot get at the executable.
-    #[error("{} is closed to user {user}, as whom the browser of root runs, because of {}", .executable.display(), .barrier.display())]
+    #[error(
+        "{} is closed to user {user}, as whom the browser of root runs, because of {}",
+        .executable.display(),
+        .barrier.display()
+    )]
     OutOfReach {
         /// The executable.
         executable: PathBuf,

@@ -104,7 +104,8 @@ impl Process {
     }
 
     /// Asks the browser to end, ends whatever is left of it after `patience`, and removes its private directory. With
-    /// a patience of zero it is not asked: what it would still write goes away with the directory anyway. Nothing of it exists any more when this returns.
+    /// a patience of zero it is not asked: what it would still write goes away with the directory anyway. Nothing of
+    /// it exists any more when this returns.
     pub async fn close(self, patience: Duration) -> Exit {
         let Self {
             exit,

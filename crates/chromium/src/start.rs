@@ -22,8 +22,9 @@ use crate::user::{BrowserUser, barrier};
 
 /// Nothing else is in a new namespace, so nothing listens here.
 const CLOSED_PORT_IN_NAMESPACE: u16 = 9;
-/// Chromium's own advice for `/dev/shm`; a page with large images wants more than the 64 MB of containers.
-const SMALL_SHARED_MEMORY: u64 = 256 * 1024 * 1024;
+/// With less free in `/dev/shm` Chromium uses files: pages with large images need more than the 64 MB of containers.
+pub(crate) const SMALL_SHARED_MEMORY: u64 = 256 * 1024 * 1024;
+
 /// A browser that was started and has not answered yet.
 pub(crate) struct Started {
     pub(crate) parts: Parts,

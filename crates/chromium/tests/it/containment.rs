@@ -100,6 +100,46 @@ async fn at_the_browser_level_a_page_comes_through_its_door_and_no_datagram_leav
 }
 
 #[tokio::test]
+async fn a_browser_level_browser_can_still_open_tcp_to_loopback() {
+    // The filter must not be so strict that the gate is out of reach; a name that needs the resolver stays unknown.
+    let parent = support::parent();
+    let mut driven = Driven::launch(options(Containment::Browser, parent.path())).await;
+    let site = TcpListener::bind("127.0.0.1:0").unwrap();
+    let proxy = format!("socks5://{}", site.local_addr().unwrap());
+    driven.page(&proxy, "http://shop.example/").await;
+    site.set_nonblocking(true).unwrap();
+    assert!(support::comes_true(PATIENCE, || site.accept().is_ok()));
+    driven.launched.process.close(PATIENCE).await;
+}
+
+#[tokio::test]
+async fn at_the_browser_level_no_program_can_open_anything_but_tcp() {
+    let parent = parent();
+    let ear = UdpSocket::bind("127.0.0.1:0").unwrap();
+    ear.set_nonblocking(true).unwrap();
+    let site = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (udp, tcp) = (
+        ear.local_addr().unwrap().port(),
+        site.local_addr().unwrap().port(),
+    );
+    let script = format!(
+        "exec /bin/bash -c 'echo x > /dev/udp/127.0.0.1/{udp}; exec 9<> /dev/tcp/127.0.0.1/{tcp} && echo open >&2'"
+    );
+    let program = support::program(parent.path(), "talks", &script);
+    let mut options = support::options_for(&program, parent.path());
+    options.containment = Containment::Browser;
+    let LaunchError::Exited { exit } = launch(options).await.unwrap_err() else {
+        panic!("it is no browser")
+    };
+    assert!(exit.stderr[0].ends_with("Permission denied"), "{exit:?}");
+    assert_eq!(exit.stderr.last().unwrap(), "open");
+    assert_eq!(
+        ear.recv(&mut [0; 8]).unwrap_err().kind(),
+        std::io::ErrorKind::WouldBlock
+    );
+}
+
+#[tokio::test]
 async fn traffic_without_a_session_is_refused_at_both_levels() {
     for containment in [Containment::Kernel, Containment::Browser] {
         let parent = parent();
@@ -296,17 +336,4 @@ fn sockets(process: u32, tables: &[&str], wanted: impl Fn(&str) -> bool) -> Vec<
                 .any(|inode| line.split_ascii_whitespace().nth(9) == Some(inode))
         })
         .collect()
-}
-
-#[tokio::test]
-async fn a_browser_level_browser_can_still_open_tcp_to_loopback() {
-    // The filter must not be so strict that the gate is out of reach; a name that needs the resolver stays unknown.
-    let parent = support::parent();
-    let mut driven = Driven::launch(options(Containment::Browser, parent.path())).await;
-    let site = TcpListener::bind("127.0.0.1:0").unwrap();
-    let proxy = format!("socks5://{}", site.local_addr().unwrap());
-    driven.page(&proxy, "http://shop.example/").await;
-    site.set_nonblocking(true).unwrap();
-    assert!(support::comes_true(PATIENCE, || site.accept().is_ok()));
-    driven.launched.process.close(PATIENCE).await;
 }

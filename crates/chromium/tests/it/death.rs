@@ -141,8 +141,7 @@ async fn a_launch_that_is_given_up_leaves_nothing() {
 async fn a_program_that_is_no_browser_is_told_from_one_that_ends_and_one_that_hangs() {
     let parent = parent();
     let program = |name: &str, script: &str| support::program(parent.path(), name, script);
-    let launched = async |path: &Path| {
-        let deadline = Duration::from_millis(700);
+    let launched = async |path: &Path, deadline| {
         let options = LaunchOptions {
             deadline,
             ..support::options_for(path, parent.path())
@@ -153,17 +152,21 @@ async fn a_program_that_is_no_browser_is_told_from_one_that_ends_and_one_that_ha
         "ends",
         "echo 'cannot open \x1b[31mshared object' >&2; exit 3",
     );
-    let LaunchError::Exited { exit } = launched(&ends).await else {
+    let LaunchError::Exited { exit } = launched(&ends, PATIENCE).await else {
         panic!("it ends at once")
     };
     assert_eq!(exit.ending, Ending::Code(3));
     assert_eq!(exit.stderr, ["cannot open \\u{1b}[31mshared object"]);
 
     let talks = program("talks", "printf 'hello\\0' >&4; exec sleep 60");
-    assert!(matches!(launched(&talks).await, LaunchError::NotABrowser));
+    assert!(matches!(
+        launched(&talks, PATIENCE).await,
+        LaunchError::NotABrowser
+    ));
 
     let hangs = program("hangs", "echo thinking >&2; exec sleep 60");
-    let LaunchError::Deadline { exit, .. } = launched(&hangs).await else {
+    let LaunchError::Deadline { exit, .. } = launched(&hangs, Duration::from_millis(1500)).await
+    else {
         panic!("it hangs")
     };
     assert_eq!(exit.stderr, ["thinking"]);
@@ -171,7 +174,7 @@ async fn a_program_that_is_no_browser_is_told_from_one_that_ends_and_one_that_ha
     let not_a_program = program("not-a-program", "");
     fs::write(&not_a_program, "#!/does/not/exist\n").unwrap();
     assert!(matches!(
-        launched(&not_a_program).await,
+        launched(&not_a_program, PATIENCE).await,
         LaunchError::Start { .. }
     ));
     for path in [ends, talks, hangs, not_a_program] {
