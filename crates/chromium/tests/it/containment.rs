@@ -173,9 +173,11 @@ async fn the_sandbox_is_on_at_both_levels_and_no_port_is_open() {
     for containment in [Containment::Kernel, Containment::Browser] {
         let parent = parent();
         let mut driven = Driven::launch(options(containment, parent.path())).await;
-        driven
+        let session = driven
             .page("http://127.0.0.1:9", "data:text/html,hello")
             .await;
+        // A renderer that runs a script has put off the name of the process that it was forked from.
+        assert_eq!(driven.evaluate(&session, "1 + 1").await, 2);
         let processes = tree(driven.id());
         assert_eq!(
             field(driven.id(), "CapEff").as_deref(),
@@ -228,7 +230,8 @@ async fn the_sandbox_is_on_at_both_levels_and_no_port_is_open() {
 #[tokio::test]
 async fn the_browser_learns_nothing_from_our_environment_and_inherits_no_descriptor() {
     let parent = parent();
-    let script = "env | sed 's/=.*//' | sort | tr '\\n' ' ' >&2; echo >&2; ls /proc/$$/fd | tr '\\n' ' ' >&2";
+    let script =
+        "env | sed 's/=.*//' | sort | tr '\\n' ' ' >&2; echo >&2; exec ls /proc/self/fd >&2";
     let program = support::program(parent.path(), "tells", script);
     let options = support::options_for(&program, parent.path());
     let LaunchError::Exited { exit } = launch(options).await.unwrap_err() else {
@@ -250,8 +253,8 @@ async fn the_browser_learns_nothing_from_our_environment_and_inherits_no_descrip
         "XDG_RUNTIME_DIR",
     ];
     assert_eq!(names, expected);
-    // 10 is the script, which the shell holds open.
-    assert_eq!(exit.stderr[1], "0 1 10 2 3 4");
+    // 5 is the folder that `ls` is reading; one more that was inherited would be in its place.
+    assert_eq!(exit.stderr[1..], ["0", "1", "2", "3", "4", "5"]);
 }
 
 /// Accepts one connection, reads the head of a request and answers with a page titled `through`.
