@@ -318,7 +318,7 @@ struct Start {
     frame: FrameState,
     id: Option<u32>,
     from: Option<u64>,
-    fold: Option<bool>,
+    fold: Option<u32>,
 }
 
 impl Start {

@@ -15,7 +15,7 @@ pub(crate) struct Continuation {
     pub(crate) id: Option<u32>,
     pub(crate) from: u64,
     /// Of an outline: how repeated siblings were shown.
-    pub(crate) fold: Option<bool>,
+    pub(crate) fold: Option<u32>,
 }
 
 /// The cursors of a tab.

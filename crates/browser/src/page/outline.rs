@@ -36,7 +36,7 @@ pub(crate) struct Request {
     pub(crate) max_chars: usize,
     pub(crate) from: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) fold: Option<bool>,
+    pub(crate) fold: Option<u32>,
     pub(crate) budget_ms: u64,
 }
 
@@ -49,7 +49,7 @@ struct Answer {
     above: u64,
     below: u64,
     at_least: bool,
-    fold: bool,
+    fold: u32,
     frames: Vec<u32>,
 }
 
@@ -65,7 +65,7 @@ pub(crate) struct Reading {
 #[derive(Debug, Clone)]
 pub(crate) struct Next {
     pub(crate) from: u64,
-    pub(crate) fold: bool,
+    pub(crate) fold: u32,
     pub(crate) nodes: u64,
     pub(crate) at_least: bool,
 }

@@ -65,6 +65,7 @@ const delegated = (pass, facts) => {
   const { element } = facts;
   const tag = tagOf(element);
   const shape = tag === '' && namespace(element) === SVG && ['circle', 'ellipse', 'path', 'polygon', 'rect', 'image', 'use', 'text', 'g', 'line'].includes(localName(element));
+  if (!firstChild(element) && isPicture(facts)) return servedFrom(facts);
   if (!(tag === 'li' || tag === 'td' || shape || tag === 'dt' || tag === 'figure')) return false;
   for (let outer = facts.parent, depth = 0; outer && depth < 4; outer = outer.parent, depth += 1) {
     const outerTag = tagOf(outer.element);
@@ -73,6 +74,17 @@ const delegated = (pass, facts) => {
     } else if (!(shape && localName(outer.element) === 'g')) {
       return false;
     }
+  }
+  return false;
+};
+
+/** An empty box with a picture of its own, as icons are made. */
+const isPicture = (facts) => facts.rendered && facts.style.backgroundImage !== 'none' && boxSize(facts) <= 128;
+const boxSize = (facts) => Math.max((facts.rect ??= rectOf(facts.element)).width, facts.rect.height);
+const servedFrom = (facts) => {
+  for (let outer = facts.parent, depth = 0; outer && depth < 6; outer = outer.parent, depth += 1) {
+    if (['html', 'body', 'label', 'a', 'button'].includes(tagOf(outer.element))) return false;
+    if (listens(outer.element)) return boxSize(outer) > 2 * boxSize(facts);
   }
   return false;
 };

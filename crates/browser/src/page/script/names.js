@@ -11,13 +11,25 @@ const NO_TITLE = new Set(['none', 'generic', 'paragraph', 'layout', 'legend', 's
 const NAME_LIMIT = 1000;
 const DEPTH_LIMIT = 150;
 
-const labelLists = [HTMLInputElement, HTMLTextAreaElement, HTMLSelectElement, HTMLButtonElement, HTMLMeterElement, HTMLOutputElement, HTMLProgressElement]
-  .map((kind) => [kind, getter(kind.prototype, 'labels')]);
-
+/** Labels by control, for each tree scope. (`element.labels` is a live list that searches the document each time.) */
 const labelsOf = (element) => {
-  for (const [kind, labels] of labelLists) if (element instanceof kind) return [...(labels(element) ?? [])];
-  return [];
+  if (!LABELABLE.has(tagOf(element))) return [];
+  const root = rootNode(element);
+  let index = labelIndex.get(root);
+  if (!index) {
+    index = new Map();
+    for (const label of nodeType(root) === 9 || nodeType(root) === 11 ? queryAll(root, 'label') : []) {
+      const control = labelControl(label);
+      if (!control) continue;
+      if (index.has(control)) index.get(control).push(label);
+      else index.set(control, [label]);
+    }
+    labelIndex.set(root, index);
+  }
+  return index.get(element) ?? [];
 };
+const LABELABLE = new Set(['input', 'textarea', 'select', 'button', 'meter', 'output', 'progress']);
+let labelIndex = new Map();
 
 /** {text, from}: the accessible name and where it came from ("" for none). */
 const nameOf = (pass, element) => {
@@ -132,7 +144,7 @@ const named = (text, from) => (squeeze(text ?? '') ? { text, from } : null);
 /** HTML-AAM §4.1, SVG-AAM §5.1.1, by element. */
 const nativeName = (pass, element, role, walk, how) => {
   const tag = tagOf(element);
-  if (['input', 'textarea', 'select', 'button', 'meter', 'output', 'progress'].includes(tag) && !how.labelling) {
+  if (LABELABLE.has(tag) && !how.labelling) {
     const text = labelsOf(element).slice(0, 10).filter((label) => !walk.visited.has(label)).map((label) => labelText(pass, label, walk, false)).filter(Boolean).join(' ');
     if (squeeze(text)) return { text, from: 'label element' };
   }

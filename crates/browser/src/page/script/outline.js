@@ -3,8 +3,8 @@
 const FOLDABLE = new Set(['listitem', 'row', 'option', 'link', 'button', 'article', 'generic', 'treeitem', 'menuitem', 'gridcell', 'cell', 'tab', 'img', 'checkbox', 'radio', 'comment']);
 const CELLS = new Set(['cell', 'gridcell', 'columnheader', 'rowheader']);
 const HOISTED = new Set(['listitem', 'cell', 'gridcell', 'columnheader', 'rowheader']);
-const FOLD_AFTER = 12;
-const FOLD_KEEP = 8;
+/** How many of a run of alike siblings are shown, the most that fits first. */
+const FOLD_KEEP = [100, 60, 36, 22, 14, 8];
 const DEEPEST = 40;
 
 /** Lines as plans: what stands on a line, before names are put into words. */
@@ -22,13 +22,13 @@ const textsAlone = (entry) => entry.kids.every((kid) => kid.text !== null);
 const joined = (entry) => squeeze(entry.kids.map((kid) => kid.text).join(' '));
 const cellAlone = (cell) => CELLS.has(cell.role) && !cell.reason && textsAlone(cell);
 
-/** Lays out a tree, with `fold` for long runs of siblings, down to `depth`. */
-const layOut = (root, { fold: folding = false, depth = Infinity, interactive = false }) => {
+/** Lays out a tree, down to `depth`, with no more than `fold` of alike siblings (0 for all). */
+const layOut = (root, { fold: folding = 0, depth = Infinity, interactive = false }) => {
   const plans = [];
   const work = root.kids.map((kid) => [kid, 0]).reverse();
-  if (folding) work.splice(0, work.length, ...foldRuns(root).map((kid) => [kid, 0]).reverse());
+  if (folding) work.splice(0, work.length, ...foldRuns(root, folding).map((kid) => [kid, 0]).reverse());
   const push = (entry, level) => {
-    const kids = folding ? foldRuns(entry) : entry.kids;
+    const kids = folding ? foldRuns(entry, folding) : entry.kids;
     for (let index = kids.length - 1; index >= 0; index -= 1) work.push([kids[index], level]);
   };
   while (work.length) {
@@ -89,9 +89,9 @@ const countNodes = (entry) => {
 };
 
 /** Children with each long run of alike siblings cut to those that are in view, or to the first. */
-const foldRuns = (entry) => {
+const foldRuns = (entry, keep) => {
   const { kids } = entry;
-  if (kids.length <= FOLD_AFTER && !entry.open) return kids;
+  if (kids.length <= keep + 2 && !entry.open) return kids;
   const result = [];
   const unread = entry.open && kids.length ? siblingsAfter(kids[kids.length - 1].element) : 0;
   for (let start = 0; start < kids.length; ) {
@@ -99,15 +99,15 @@ const foldRuns = (entry) => {
     let end = start + 1;
     while (end < kids.length && kids[end].role === role) end += 1;
     const left = end === kids.length ? unread : 0;
-    if (end - start + left <= FOLD_AFTER || end - start <= FOLD_KEEP || !FOLDABLE.has(role)) {
+    if (end - start + left <= keep + 2 || end - start <= keep || !FOLDABLE.has(role)) {
       for (; start < end; start += 1) result.push(kids[start]);
       continue;
     }
     const seen = kids.slice(start, end).findIndex(holdsInView);
-    const first = seen > 0 ? Math.min(start + seen, end - FOLD_KEEP) : start;
+    const first = seen > 0 ? Math.min(start + seen, end - keep) : start;
     if (first > start) result.push({ folded: first - start, role, owner: entry, before: true });
-    for (let index = first; index < first + FOLD_KEEP; index += 1) result.push(kids[index]);
-    if (first + FOLD_KEEP < end + left) result.push({ folded: end - first - FOLD_KEEP + left, role, owner: entry, before: false });
+    for (let index = first; index < first + keep; index += 1) result.push(kids[index]);
+    if (first + keep < end + left) result.push({ folded: end - first - keep + left, role, owner: entry, before: false });
     start = end;
   }
   return result;
@@ -295,8 +295,10 @@ const treeOf = (pass, id, limits) => {
 const outline = ({ id, depth, interactive = false, maxChars = 10000, from = null, fold: wasFolded, budgetMs = 25 }) => {
   const pass = new Pass(budgetMs);
   const { tree, root, followed, modal } = treeOf(pass, id, { from, enough: 1.1 * maxChars });
-  const folding = wasFolded ?? (!id && (tree.stopped || tree.chars > maxChars));
-  const plans = layOut(root, { fold: folding, depth: depth ?? Infinity, interactive });
+  const shape = { depth: depth ?? Infinity, interactive };
+  const { plans, folding } = wasFolded === undefined && (id || !(tree.stopped || tree.chars > maxChars))
+    ? { plans: layOut(root, shape), folding: 0 }
+    : foldToFit(root, shape, maxChars, wasFolded);
   const lines = [];
   if (modal && !from) lines.push('page behind the dialog, out of reach until it closes');
   const start = from ?? (modal || id || tree.chars <= maxChars ? 0 : startInView(pass, plans));
@@ -335,6 +337,16 @@ const unreadNodes = (root) => {
   let count = 0;
   for (let entry = root; entry?.open && entry.kids.length; entry = entry.kids[entry.kids.length - 1]) count += siblingsAfter(entry.kids[entry.kids.length - 1].element);
   return count;
+};
+
+/** Folds as little as makes the lines fit; as before where they go on. */
+const foldToFit = (root, shape, maxChars, before) => {
+  for (const keep of before === undefined ? FOLD_KEEP : [before]) {
+    const plans = layOut(root, { ...shape, fold: keep });
+    const size = plans.reduce((sum, plan) => sum + 2 * plan.level + 30 + Math.min((plan.detail ?? plan.entry.name?.text ?? '').length, 300), 0);
+    if (size <= maxChars || keep === FOLD_KEEP[FOLD_KEEP.length - 1] || before !== undefined) return { plans, folding: keep };
+  }
+  return { plans: [], folding: 0 };
 };
 
 const viewOf = (pass) => {

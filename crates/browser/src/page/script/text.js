@@ -107,7 +107,7 @@ class Reader {
   read(element) {
     const { pass } = this;
     const stack = [this.frame(factsOf(pass, element), null)];
-    const hard = pass.deadline + 3 * Math.max(pass.deadline - now(), 5);
+    const hard = pass.deadline + HARD_MS;
     for (let seen = 1; stack.length; seen += 1) {
       if (this.writer.length > this.limit + 200 || ((seen & 31) === 0 && now() > hard)) {
         while (stack.length) stack.pop().end?.();

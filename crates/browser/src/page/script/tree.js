@@ -10,6 +10,8 @@ const TRANSPARENT = new Set(['generic', 'none', 'layout', 'paragraph', 'strong',
 const NEEDS_NAME = new Set(['form', 'group', 'figure', 'img', 'math', 'blockquote', 'article', 'radiogroup', 'toolbar', 'application', 'feed', 'graphics-symbol']);
 const VOID_CONTROLS = new Set(['input', 'textarea', 'select', 'meter', 'progress', 'canvas', 'video', 'audio', 'iframe', 'frame', 'object', 'embed', 'hr']);
 const TEXT_KEEP = 6000;
+/** A walk that has not found enough when its time is up goes on for so long. */
+const HARD_MS = 150;
 
 class Entry {
   constructor(facts, role, reason) {
@@ -44,7 +46,7 @@ class Tree {
     const facts = factsOf(this.pass, element);
     const root = new Entry(facts, 'root', null);
     const stack = [{ facts, children: namingChildren(this.pass, element), into: root, block: true, mute: null, finish: null }];
-    const hard = this.pass.deadline + 3 * Math.max(this.pass.deadline - now(), 5);
+    const hard = this.pass.deadline + HARD_MS + 2 * Math.max(this.pass.deadline - now(), 0);
     for (let seen = 1; stack.length; seen += 1) {
       const top = stack[stack.length - 1];
       if ((seen & 15) === 0 && this.full(hard)) {
@@ -162,7 +164,9 @@ class Tree {
     const entry = new Entry(facts, role, reason);
     if (reason) entry.inView = !facts.fixed && inView(pass, (facts.rect ??= rectOf(facts.element)));
     let mute = frame.mute;
-    if (!TRANSPARENT.has(role)) {
+    if (!reason && CELLS.has(role) && !hasAttribute(facts.element, 'aria-label') && !hasAttribute(facts.element, 'aria-labelledby')) {
+      entry.name = nothing;
+    } else if (!TRANSPARENT.has(role)) {
       entry.name = nameOf(pass, facts.element);
       this.chars += Math.min(entry.name.text.length, 160);
       if (entry.name.text && NAMED_BY_CONTENTS.has(role) && (reason || !CELLS.has(role))) {

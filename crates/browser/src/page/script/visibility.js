@@ -11,6 +11,7 @@ class Pass {
     this.view = viewNow();
     this.owned = owners();
     this.shadows = 0;
+    labelIndex = new Map();
     // Layout may have been due until here, which is no walking.
     this.deadline = now() + budgetMs;
   }
