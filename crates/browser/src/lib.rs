@@ -12,6 +12,7 @@ mod deadline;
 mod dialog;
 mod engine;
 mod error;
+mod find;
 mod instance;
 mod navigation;
 mod page;
@@ -22,8 +23,8 @@ mod wait;
 mod world;
 
 pub use act::{
-    Acted, Button, Changes, ClickOptions, FillOptions, Filled, Key, Modifiers, ScrollDirection,
-    ScrollPosition, Selected, Target,
+    Acted, Button, Changes, ClickOptions, FillOptions, Filled, FormFilled, Key, Modifiers,
+    ScrollDirection, ScrollPosition, Selected, Target,
 };
 pub use artifact::{ArtifactName, Artifacts};
 pub use bathy_chromium::{Backend, Containment, Level};
@@ -32,6 +33,7 @@ pub use deadline::Deadline;
 pub use dialog::{Dialog, DialogKind};
 pub use engine::{Engine, EngineOptions};
 pub use error::Error;
+pub use find::{FindOptions, Found, Match};
 pub use navigation::{HistoryAction, Navigation, WaitUntil};
 pub use read::{Outline, OutlineOptions, PageText, Ref, TextFormat, TextOptions};
 pub use session::{Session, SessionOptions, TabSummary};

@@ -1,6 +1,6 @@
 //! The page script and what Rust adds to it: numbers for elements across frames.
 
-mod adopt;
+pub(crate) mod adopt;
 pub(crate) mod cursors;
 pub(crate) mod marks;
 pub(crate) mod outline;
@@ -28,6 +28,7 @@ pub(crate) const SCRIPT: &str = concat!(
     include_str!("script/find.js"),
     include_str!("script/observe.js"),
     include_str!("script/act.js"),
+    include_str!("script/guard.js"),
     include_str!("script/scroll.js"),
     include_str!("script/fill.js"),
     include_str!("script/changes.js"),

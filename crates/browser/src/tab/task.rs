@@ -6,6 +6,7 @@ use std::sync::Arc;
 use bathy_cdp::protocol::fetch::{
     self, ContinueRequest, FailRequest, RequestPattern, RequestPaused,
 };
+use bathy_cdp::protocol::input::DragIntercepted;
 use bathy_cdp::protocol::inspector::{self, TargetCrashed};
 use bathy_cdp::protocol::network::{
     self, LoadingFailed, LoadingFinished, RequestWillBeSent, ResponseReceived,
@@ -26,6 +27,7 @@ use bathy_policy::{Policy, Purpose};
 use tokio::sync::watch;
 
 use super::state::{DocumentResponse, PageState, Pending};
+use crate::context::Tabs;
 use crate::deadline::COMMAND_TIMEOUT;
 use crate::{Artifacts, Dialog, DialogKind};
 
@@ -51,6 +53,8 @@ pub(crate) struct Rules {
     pub(crate) artifacts: Artifacts,
     /// Documents must be told from resources here, since the gate cannot.
     pub(crate) hold_documents: bool,
+    /// The tabs of the same context.
+    pub(crate) tabs: watch::Receiver<Tabs>,
     /// Script for each new document, before the page's own.
     pub(crate) early_script: Option<&'static str>,
 }
@@ -190,6 +194,11 @@ impl Task {
                     self.decide(&paused, &session);
                 }
             }
+            "Input" => {
+                if let Some(drag) = message.decode::<DragIntercepted>() {
+                    self.state.send_modify(|state| state.drags.push(drag.data));
+                }
+            }
             "Inspector" => {
                 if message.decode::<TargetCrashed>().is_some() && session.id() == self.page.id() {
                     self.state.send_modify(|state| state.crashed = true);
@@ -313,10 +322,10 @@ impl Task {
         let Some(frame) = event.frame_id.as_ref().filter(|_| is_document) else {
             return;
         };
-        let from_gate = event
-            .response
-            .headers
-            .iter()
+        // In a tunnel the gate adds and removes nothing, so there the header would be the site's.
+        let plain = event.response.url.starts_with("http://");
+        let mut headers = event.response.headers.iter().filter(|_| plain);
+        let from_gate = headers
             .find(|(name, _)| name.eq_ignore_ascii_case(GATE_HEADER))
             .map(|(_, code)| code.clone());
         let response = DocumentResponse {

@@ -1,6 +1,6 @@
 //! Outlines and text.
 
-use bathy_browser::{Error, OutlineOptions, TextFormat, TextOptions};
+use bathy_browser::{Error, FindOptions, OutlineOptions, TextFormat, TextOptions};
 
 use crate::support::{Stage, soon};
 
@@ -168,4 +168,74 @@ async fn an_outline_costs_a_constant_number_of_commands() {
     stage.outline().await;
     let sent = stage.engine.commands_sent().await - before;
     assert!(sent <= 10, "{sent} commands");
+}
+
+#[tokio::test]
+async fn the_last_of_two_thousand_rows_is_found_and_so_is_a_field_in_a_frame() {
+    let stage = Stage::set().await;
+    let frame = stage
+        .site
+        .page("<label>Card number <input placeholder='0000' data-testid=card></label>");
+    let frame = frame.replace(&stage.site.origin(), &stage.site.other_origin());
+    let rows: String = (1..=2_000)
+        .map(|row| format!("<tr><td>Row {row}<td><button>Edit</button>"))
+        .collect();
+    stage
+        .show(&format!(
+            "<table>{rows}</table><iframe src='{frame}'></iframe>"
+        ))
+        .await;
+    let find = |options: FindOptions| async {
+        stage
+            .tab
+            .find(
+                &FindOptions {
+                    limit: 5,
+                    ..options
+                },
+                soon(),
+            )
+            .await
+    };
+    let found = find(FindOptions {
+        text: Some("row 2000".to_owned()),
+        ..FindOptions::default()
+    })
+    .await
+    .unwrap();
+    assert!(found.matches[0].line.contains("Row 2000"), "{found:?}");
+    let found = find(FindOptions {
+        role: Some("button".to_owned()),
+        ..FindOptions::default()
+    })
+    .await
+    .unwrap();
+    assert_eq!(found.matches.len(), 5);
+    assert!(found.more >= 200, "{}", found.more);
+    assert!(found.matches[0].context.contains("Row 1"), "{found:?}");
+    for options in [
+        FindOptions {
+            label: Some("card".to_owned()),
+            ..FindOptions::default()
+        },
+        FindOptions {
+            placeholder: Some("0000".to_owned()),
+            ..FindOptions::default()
+        },
+        FindOptions {
+            test_id: Some("card".to_owned()),
+            ..FindOptions::default()
+        },
+    ] {
+        let found = find(options).await.unwrap();
+        assert_eq!(found.matches.len(), 1, "{found:?}");
+        assert!(
+            found.matches[0].line.contains("textbox \"Card number\""),
+            "{found:?}"
+        );
+    }
+    assert!(matches!(
+        find(FindOptions::default()).await,
+        Err(Error::InvalidArgument(_))
+    ));
 }

@@ -1,0 +1,190 @@
+//! Finding elements by what a person knows of them.
+
+use std::time::Duration;
+
+use futures::future::join_all;
+use serde::{Deserialize, Serialize};
+
+use crate::page::{Element, adopt, marks};
+use crate::tab::FrameState;
+use crate::world::{World, WorldError};
+use crate::{Deadline, Error, Ref, Tab};
+
+/// A frame that does not answer for so long is passed over.
+const FRAME_PATIENCE: Duration = Duration::from_secs(2);
+/// How long the page script may look, in each frame.
+const WALK_MS: u64 = 400;
+
+/// What to find: everything that is given must hold. Words match any part, without regard to case.
+#[derive(Debug, Clone, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FindOptions {
+    /// Visible text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// ARIA role.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
+    /// Accessible name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The label of a field.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// The placeholder of a field.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub placeholder: Option<String>,
+    /// The value of `data-testid` or its like, exactly.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test_id: Option<String>,
+    /// The most matches.
+    pub limit: usize,
+}
+
+impl FindOptions {
+    fn is_empty(&self) -> bool {
+        let words = [
+            &self.text,
+            &self.role,
+            &self.name,
+            &self.label,
+            &self.placeholder,
+            &self.test_id,
+        ];
+        words
+            .into_iter()
+            .all(|words| words.as_deref().unwrap_or_default().trim().is_empty())
+    }
+}
+
+/// An element that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Match {
+    /// Its ref.
+    pub reference: Ref,
+    /// Its outline line, in which strings of the page are quoted and escaped.
+    pub line: String,
+    /// What tells it from others like it, such as `in row "Ada"`; escaped like the line.
+    pub context: String,
+}
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The URL of the page.
+    pub url: String,
+    /// Its title, raw text of the page.
+    pub title: String,
+    /// The matches, in reading order within each frame.
+    pub matches: Vec<Match>,
+    /// How many more there are, at least.
+    pub more: u64,
+}
+
+impl Tab {
+    /// Finds elements in the page and the frames in it.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] when nothing is asked for; otherwise as [`Tab::outline`].
+    pub async fn find(&self, options: &FindOptions, deadline: Deadline) -> Result<Found, Error> {
+        if options.is_empty() {
+            return Err(Error::InvalidArgument(
+                "say what to find: a text, role, name, label, placeholder or test id".to_owned(),
+            ));
+        }
+        self.enter(deadline).await?;
+        let frames: Vec<FrameState> = self
+            .state()
+            .borrow()
+            .frames()
+            .into_iter()
+            .cloned()
+            .collect();
+        let main = frames.first().map(|frame| frame.id.clone());
+        let answers = frames.into_iter().map(|frame| async move {
+            let patience = deadline.at_most(FRAME_PATIENCE);
+            let answer = search(&frame, options, patience).await;
+            (frame, answer)
+        });
+        let mut found = Found {
+            url: String::new(),
+            title: String::new(),
+            matches: Vec::new(),
+            more: 0,
+        };
+        let mut refs = self.refs().lock().await;
+        for (frame, answer) in join_all(answers).await {
+            let answer = match answer {
+                Ok(answer) => answer,
+                Err(error) if Some(&frame.id) == main.as_ref() => {
+                    return Err(error.about_page(deadline));
+                }
+                Err(_) => continue,
+            };
+            found.more += answer.more;
+            for one in answer.matches {
+                if found.matches.len() >= options.limit {
+                    found.more += 1;
+                    continue;
+                }
+                let element = Element {
+                    frame: frame.id.clone(),
+                    document: frame.document.clone(),
+                    id: one.id,
+                };
+                found.matches.push(Match {
+                    reference: refs.name(&element),
+                    line: marks::with_refs(&one.line, &mut refs, &frame.id, &frame.document),
+                    context: marks::with_refs(&one.context, &mut refs, &frame.id, &frame.document),
+                });
+            }
+        }
+        drop(refs);
+        (found.url, found.title) = self.entry(deadline.with_grace()).await?;
+        Ok(found)
+    }
+}
+
+#[derive(Debug, Deserialize)]
+struct Answer {
+    matches: Vec<AnswerMatch>,
+    more: u64,
+}
+
+#[derive(Debug, Deserialize)]
+struct AnswerMatch {
+    id: u32,
+    line: String,
+    context: String,
+}
+
+async fn search(
+    frame: &FrameState,
+    options: &FindOptions,
+    patience: Deadline,
+) -> Result<Answer, WorldError> {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Request<'a> {
+        #[serde(flatten)]
+        options: &'a FindOptions,
+        budget_ms: u64,
+    }
+    let look = async {
+        let world = World::of(frame, patience).await?;
+        adopt::what_script_cannot_see(&world, patience).await;
+        world
+            .call(
+                "find",
+                &Request {
+                    options,
+                    budget_ms: WALK_MS,
+                },
+                patience,
+            )
+            .await
+    };
+    tokio::time::timeout(patience.remaining(), look)
+        .await
+        .unwrap_or(Err(WorldError::Silent))
+}
