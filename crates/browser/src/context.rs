@@ -82,6 +82,7 @@ impl Context {
             artifacts: instance.artifacts().clone(),
             hold_documents: instance.hold_documents(),
             early_script: (instance.level() == Level::Browser).then_some(EARLY_SCRIPT),
+            tabs: tabs.clone(),
         };
         tokio::spawn(follow(events, activations, sender, rules));
         let context = Self {
@@ -217,14 +218,16 @@ async fn follow(
                     });
                 }
                 Some(PageEvent::Detached { session }) => tabs.send_modify(|tabs| remove(tabs, &session)),
-                None => return,
+                None => break,
             },
             target = activations.recv() => match target {
                 Some(target) => tabs.send_modify(|tabs| tabs.active = Some(target)),
-                None => return,
+                None => break,
             },
         }
     }
+    // Each tab knows the list, so a list that is left behind would keep its tabs for ever.
+    tabs.send_replace(Tabs::default());
 }
 
 /// Takes a closed page off the list; where it was active, its left neighbour is from now on.

@@ -334,28 +334,36 @@ impl Tab {
     ) -> Result<Navigation, Error> {
         let complete = self.loaded(until, deadline).await?;
         leaving.stop = None;
+        let landed = self.landed()?;
+        self.report(&leaving, landed, !complete, deadline).await
+    }
+
+    /// The document that the page has come to, held to the policy.
+    pub(crate) fn landed(&self) -> Result<Landed, Error> {
         let state = self.state();
-        let (landed, loader, failed, from_gate, status_code) = {
+        let (landed, failed, from_gate) = {
             let state = state.borrow();
             let frame = state.main_frame();
             let response = state.response(&frame.document);
+            let landed = Landed {
+                url: frame.url.clone(),
+                loader: frame.document.clone(),
+                status_code: response.map(|response| response.status),
+            };
             (
-                frame.url.clone(),
-                frame.document.clone(),
+                landed,
                 frame.failed,
-                response.and_then(|response| response.from_gate.clone()),
-                response.map(|response| response.status),
+                response.is_some_and(|response| response.from_gate.is_some()),
             )
         };
-        if from_gate.is_some() {
-            return Err(self.refused_page(&landed));
+        if from_gate {
+            return Err(self.refused_page(&landed.url));
         }
         if failed {
-            return Err(self.failure(&landed, "the document could not be loaded"));
+            return Err(self.failure(&landed.url, "the document could not be loaded"));
         }
-        self.check(&landed).map_err(Error::Refused)?;
-        self.report(&leaving, &loader, status_code, !complete, deadline)
-            .await
+        self.check(&landed.url).map_err(Error::Refused)?;
+        Ok(landed)
     }
 
     /// The error for a page that the gate wrote in place of a site.
@@ -370,19 +378,18 @@ impl Tab {
     async fn report(
         &self,
         leaving: &Leaving,
-        loader: &LoaderId,
-        status_code: Option<u16>,
+        landed: Landed,
         still_loading: bool,
         deadline: Deadline,
     ) -> Result<Navigation, Error> {
         let (_, title) = self.entry(deadline.with_grace()).await?;
         let state = self.state();
         let state = state.borrow();
-        let moved = state.commits > leaving.commits && state.main_frame().document == *loader;
+        let moved = state.commits > leaving.commits && state.main_frame().document == landed.loader;
         Ok(Navigation {
             url: self.url(),
             title,
-            status_code: status_code.filter(|_| moved),
+            status_code: landed.status_code.filter(|_| moved),
             download: false,
             still_loading,
             dialogs: state.dialogs.since(leaving.dialogs).cloned().collect(),
@@ -413,6 +420,13 @@ impl Tab {
             dialogs,
         })
     }
+}
+
+/// A document that the main frame shows.
+pub(crate) struct Landed {
+    pub(crate) url: String,
+    loader: LoaderId,
+    pub(crate) status_code: Option<u16>,
 }
 
 /// What there was before a navigation. Dropped before the landing, it stops the load.

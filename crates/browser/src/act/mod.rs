@@ -1,15 +1,29 @@
 //! Acting on a page as a person would, and saying what came of it.
 
-use std::str::FromStr;
+mod answer;
+mod click;
+mod delivery;
+mod drag;
+mod fill;
+mod keyboard;
+mod keys;
+mod place;
+mod pointer;
+mod scroll;
+mod select;
+mod settle;
+mod target;
 
-use crate::{Deadline, Dialog, Error, Ref, Tab, TabSummary};
+pub use keys::Key;
+
+use crate::{Dialog, Error, Ref, TabSummary};
 
 /// What an action is aimed at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
     /// An element that was shown before.
     Ref(Ref),
-    /// The only element of the main frame, or of any frame, that matches a CSS selector.
+    /// The first visible element of the main frame, or else of any frame, that matches a CSS selector.
     Selector(String),
 }
 
@@ -36,6 +50,27 @@ pub struct Modifiers {
     pub meta: bool,
     /// Shift.
     pub shift: bool,
+}
+
+impl Modifiers {
+    /// The protocol's bit for Shift.
+    const SHIFT: u32 = 8;
+
+    /// The keys that are held, by name, with the protocol's bits for them.
+    fn held(self) -> impl Iterator<Item = (&'static str, u32)> {
+        let all = [
+            (self.alt, "Alt", 1),
+            (self.control, "Control", 2),
+            (self.meta, "Meta", 4),
+            (self.shift, "Shift", Self::SHIFT),
+        ];
+        all.into_iter()
+            .filter_map(|(held, name, bit)| held.then_some((name, bit)))
+    }
+
+    fn bits(self) -> u32 {
+        self.held().map(|(_, bit)| bit).sum()
+    }
 }
 
 /// How to click.
@@ -74,21 +109,6 @@ impl Default for FillOptions {
             clear: true,
             keys: false,
         }
-    }
-}
-
-/// A key or a chord, such as `Enter`, `a`, `Control+Shift+ArrowLeft`; names are those of UI Events.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Key {
-    name: String,
-    modifiers: Modifiers,
-}
-
-impl FromStr for Key {
-    type Err = Error;
-
-    fn from_str(_text: &str) -> Result<Self, Error> {
-        todo!()
     }
 }
 
@@ -156,6 +176,15 @@ pub struct Filled {
     pub value: String,
 }
 
+/// The page after a form was filled.
+#[derive(Debug, Clone)]
+pub struct FormFilled {
+    /// The page.
+    pub acted: Acted,
+    /// What each field holds now, raw text of the page, or why it could not be filled; in the order given.
+    pub fields: Vec<Result<String, Error>>,
+}
+
 /// The page after options were selected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selected {
@@ -177,76 +206,4 @@ pub struct ScrollPosition {
     pub max_x: f64,
     /// The farthest `y`.
     pub max_y: f64,
-}
-
-impl Tab {
-    /// Clicks.
-    ///
-    /// # Errors
-    /// [`Error::NoSuchElement`], [`Error::RefStale`], [`Error::NotActionable`], [`Error::Obscured`],
-    /// [`Error::DialogOpen`], [`Error::OffPolicy`], [`Error::Refused`] when it led to a refused place,
-    /// [`Error::TimedOut`], [`Error::PageGone`].
-    pub async fn click(
-        &self,
-        _target: &Target,
-        _options: ClickOptions,
-        _deadline: Deadline,
-    ) -> Result<Acted, Error> {
-        todo!()
-    }
-
-    /// Fills a field and reads it back.
-    ///
-    /// # Errors
-    /// As [`Tab::click`].
-    pub async fn fill(
-        &self,
-        _target: &Target,
-        _value: &str,
-        _options: FillOptions,
-        _deadline: Deadline,
-    ) -> Result<Filled, Error> {
-        todo!()
-    }
-
-    /// Presses a key, in an element or where the focus is.
-    ///
-    /// # Errors
-    /// As [`Tab::click`].
-    pub async fn press(
-        &self,
-        _key: &Key,
-        _target: Option<&Target>,
-        _deadline: Deadline,
-    ) -> Result<Acted, Error> {
-        todo!()
-    }
-
-    /// Selects options by label or value.
-    ///
-    /// # Errors
-    /// As [`Tab::click`].
-    pub async fn select(
-        &self,
-        _target: &Target,
-        _values: &[String],
-        _deadline: Deadline,
-    ) -> Result<Selected, Error> {
-        todo!()
-    }
-
-    /// Scrolls the page, or what is inside of an element, by so many CSS pixels (most of a viewport when
-    /// absent). With a target and no direction the target is brought into view.
-    ///
-    /// # Errors
-    /// As [`Tab::click`].
-    pub async fn scroll(
-        &self,
-        _direction: Option<ScrollDirection>,
-        _amount: Option<f64>,
-        _target: Option<&Target>,
-        _deadline: Deadline,
-    ) -> Result<(Acted, ScrollPosition), Error> {
-        todo!()
-    }
 }

@@ -18,6 +18,7 @@ use tokio::sync::{Mutex, watch};
 pub(crate) use state::{FrameState, PageState};
 pub(crate) use task::{Charter, Rules};
 
+use crate::context::Tabs;
 use crate::page::RefTable;
 use crate::page::cursors::Cursors;
 use crate::{Artifacts, Deadline, Error};
@@ -42,6 +43,7 @@ struct Shared {
     charter: watch::Receiver<Arc<Charter>>,
     ledger: Ledger,
     artifacts: Artifacts,
+    siblings: watch::Receiver<Tabs>,
     /// Which number stands for which element. Held across awaits on the page, hence asynchronous.
     refs: Mutex<RefTable>,
     cursors: Mutex<Cursors>,
@@ -52,10 +54,11 @@ impl Tab {
     pub(crate) fn attach(target: &TargetInfo, page: Session, lane: Lane, rules: Rules) -> Self {
         let main = FrameId(target.target_id.0.clone());
         let (sender, state) = watch::channel(PageState::new(main, page.clone()));
-        let (charter, ledger, artifacts) = (
+        let (charter, ledger, artifacts, siblings) = (
             rules.charter.clone(),
             rules.ledger.clone(),
             rules.artifacts.clone(),
+            rules.tabs.clone(),
         );
         tokio::spawn(task::run(page.clone(), lane, sender, rules));
         Self {
@@ -66,6 +69,7 @@ impl Tab {
                 charter,
                 ledger,
                 artifacts,
+                siblings,
                 refs: Mutex::default(),
                 cursors: Mutex::default(),
             }),
@@ -93,6 +97,11 @@ impl Tab {
 
     pub(crate) fn artifacts(&self) -> &Artifacts {
         &self.shared.artifacts
+    }
+
+    /// The tabs of the same context, this one among them.
+    pub(crate) fn siblings(&self) -> &watch::Receiver<Tabs> {
+        &self.shared.siblings
     }
 
     pub(crate) fn cursors(&self) -> &Mutex<Cursors> {

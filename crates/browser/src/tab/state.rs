@@ -4,6 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use bathy_cdp::Session;
+use bathy_cdp::protocol::input::DragData;
 use bathy_cdp::protocol::runtime::ExecutionContextId;
 use bathy_cdp::protocol::{FrameId, LoaderId};
 use tokio::sync::OnceCell;
@@ -38,6 +39,8 @@ pub(crate) struct PageState {
     pub(crate) same_document: u64,
     /// File choosers that were asked for.
     pub(crate) file_choosers: u64,
+    /// HTML drags that began while drags were intercepted.
+    pub(crate) drags: Recent<DragData>,
     pub(crate) responses: Recent<DocumentResponse>,
     /// The URL that the latest load of the main frame asked for last, behind all redirects.
     pub(crate) asked: Option<(LoaderId, String)>,
@@ -164,6 +167,7 @@ impl PageState {
             commits: 0,
             same_document: 0,
             file_choosers: 0,
+            drags: Recent::default(),
             responses: Recent::default(),
             asked: None,
             crashed: false,

@@ -196,7 +196,7 @@ const prepare = async ({ id, action = 'click', timeoutMs = 1500 }) => {
 
 const prepared = (pass, element, staged, point, rect, scrolled, followed) => {
   const line = sayElement(pass, element);
-  const result = { id: ids.get(element), line, kind: kindOf(element), x: point.x, y: point.y, scrolled, rect: { x: rect.left, y: rect.top, width: rect.width, height: rect.height } };
+  const result = { id: ids.get(element), line, kind: kindOf(element), x: point.x, y: point.y, clear: lands(staged, deepestAt(point.x, point.y)), scrolled, rect: { x: rect.left, y: rect.top, width: rect.width, height: rect.height } };
   if (followed) result.followed = line;
   if (staged !== element) result.via = sayElement(pass, staged);
   if (tagOf(element) === 'a' && hasAttribute(element, 'href')) {
@@ -241,12 +241,15 @@ const stuckOver = (point) => {
   return false;
 };
 
-const hit = ({ id, x, y }) => {
+const hit = ({ id, x, y, guard: guarded = false }) => {
   const pass = new Pass(200);
   const { element } = elementOf(pass, id);
   const staged = stage(pass, element);
   const found = deepestAt(x, y);
-  if (lands(staged, found) || lands(element, found)) return { hit: true };
+  if (lands(staged, found) || lands(element, found)) {
+    if (guarded) standGuard([staged, element]);
+    return { hit: true };
+  }
   const cover = coverOf(pass, found, staged);
   return { hit: false, cover: cover && { id: idOf(pass, cover), line: sayElement(pass, cover) }, leaving: Boolean(found && leaving(found)) };
 };
@@ -273,21 +276,35 @@ const leaving = (element) => {
   return false;
 };
 
-/** The content box of a frame owner, and how much it is scaled. */
-const frameAt = ({ id }) => {
+/** The size that a frame's own coordinates have. */
+const viewport = () => ({ width: window.innerWidth, height: window.innerHeight });
+
+/** Scrolls a point of an element into view, where it is out of the viewport or clipped by a scroller. */
+const reveal = ({ id, x, y }) => {
   const { element } = elementOf(new Pass(100), id);
-  const rect = rectOf(element);
-  const scaleX = offsetWidth(element) ? rect.width / offsetWidth(element) : 1;
-  const scaleY = offsetHeight(element) ? rect.height / offsetHeight(element) : 1;
-  const style = getComputedStyle(element);
-  const left = clientLeft(element) + parseFloat(style.paddingLeft);
-  const top = clientTop(element) + parseFloat(style.paddingTop);
-  return {
-    x: rect.left + left * scaleX, y: rect.top + top * scaleY,
-    width: (clientWidth(element) - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight)) * scaleX,
-    height: (clientHeight(element) - parseFloat(style.paddingTop) - parseFloat(style.paddingBottom)) * scaleY,
-    scaleX, scaleY,
+  let scrolled = false;
+  let point = { x, y };
+  const move = (scroller, box) => {
+    const by = (value, low, high) => (value < low + 1 || value > high - 1 ? value - (low + high) / 2 : 0);
+    const before = placeOf(scroller);
+    const dx = by(point.x, box.left, box.right);
+    const dy = by(point.y, box.top, box.bottom);
+    if (!dx && !dy) return;
+    scrollByMethod(scroller, { left: before.x + dx, top: before.y + dy, behavior: 'instant' });
+    const after = placeOf(scroller);
+    point = { x: point.x - (after.x - before.x), y: point.y - (after.y - before.y) };
+    scrolled ||= after.x !== before.x || after.y !== before.y;
   };
+  for (let outer = flatParent(element), depth = 0; outer && depth < 200; outer = flatParent(outer), depth += 1) {
+    if (outer === documentBody(document) || outer === documentElement(document)) break;
+    if (!scrollable(outer, 'x') && !scrollable(outer, 'y')) continue;
+    const rect = rectOf(outer);
+    const left = rect.left + clientLeft(outer);
+    const top = rect.top + clientTop(outer);
+    move(outer, { left, top, right: left + clientWidth(outer), bottom: top + clientHeight(outer) });
+  }
+  move(scrollRoot(document) ?? documentElement(document), { left: 0, top: 0, right: window.innerWidth, bottom: window.innerHeight });
+  return { scrolled };
 };
 
 const activeElement = () => {

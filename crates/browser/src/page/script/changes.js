@@ -23,6 +23,7 @@ const watchRoot = (root) => {
 const SNAPSHOT_CHARS = 12000;
 const snapshots = new Map();
 let lastMark = 0;
+let latest = null;
 
 /** The lines of the page as it stands, up to a fixed number of characters (not of milliseconds: two must be comparable). */
 const snapshot = () => {
@@ -49,10 +50,10 @@ const watch = () => {
   watching.targets.clear();
   watching.records = true;
   const mark = (lastMark += 1);
-  const last = snapshots.get(mark - 1);
   // An untouched page whose outline takes long is not read again.
-  const reuse = last && last.version === watching.version && last.took > 10;
-  snapshots.set(mark, reuse ? last : snapshot());
+  const reuse = latest && latest.version === watching.version && latest.took > 10;
+  latest = reuse ? latest : snapshot();
+  snapshots.set(mark, latest);
   snapshots.delete(mark - 4);
   return { mark };
 };
@@ -90,7 +91,7 @@ const changes = ({ mark, maxChars = 1500 }) => {
   }
   if (before.capped || after.capped) list.push(...touched(list));
   else for (const line of gone) list.push(`- ${line.replace(/ ?\u0001e\d+\u0002/g, '')}`);
-  snapshots.set(lastMark, after);
+  latest = after;
   return fit(list, maxChars);
 };
 
@@ -125,7 +126,7 @@ const touched = (known) => {
     if (!facts.rendered) continue;
     const tree = new Tree(pass, { from: 0, enough: 1500 });
     const holder = tree.build(element);
-    const plans = layOut(holder, { fold: true });
+    const plans = layOut(holder, { fold: 8 });
     const role = roleOf(pass, element);
     if (clickReason(pass, facts, role) && boxShown(pass, facts)) plans.splice(0, plans.length, new Plan('own', element, 0));
     for (const plan of plans.slice(0, 10)) {
@@ -192,6 +193,17 @@ const conditionMet = (wanted, textGone, id, gone) => {
     if (!(problem instanceof Refusal)) throw problem;
     return gone ? {} : null;
   }
+};
+
+/** What an action changed once what it set off has come to rest. A page that nothing touched is looked at for one frame. */
+const settle = async ({ mark, maxChars, timeoutMs = 300 }) => {
+  const before = snapshots.get(mark);
+  if (!before) throw new Refusal('stale', 'nothing was watched under this mark: the document is new');
+  await nextFrame();
+  observer.takeRecords().forEach(() => { watching.version += 1; });
+  const touched = before.version !== watching.version || animating();
+  const rest = touched ? await quiet({ timeoutMs }) : { quiet: true };
+  return { ...changes({ mark, maxChars }), quiet: rest.quiet, press: endGuard() };
 };
 
 const layers = () => {

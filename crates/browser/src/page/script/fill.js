@@ -39,7 +39,7 @@ const fillBegin = ({ id, value, clear = true }) => {
       focusElement(element, { preventScroll: true });
       placeCaret(element, clear);
       const limit = Number(attribute(element, 'maxlength') ?? -1);
-      return { done: false, kind, maxLength: limit >= 0 ? limit : null, value: rawValue(element) };
+      return { done: false, kind, focused: activeElement() === element, maxLength: limit >= 0 ? limit : null, value: rawValue(element) };
     }
     case 'contenteditable': {
       const host = editorOf(element);
@@ -47,7 +47,7 @@ const fillBegin = ({ id, value, clear = true }) => {
       const selection = pageSelection(document);
       selection.selectAllChildren(host);
       if (!clear) selection.collapseToEnd();
-      return { done: false, kind, maxLength: null, value: visibleString(host, 20000) };
+      return { done: false, kind, focused: activeElement() === host || holds(host, activeElement()), maxLength: null, value: visibleString(host, 20000) };
     }
     default: throw new Refusal('kind', kind === 'file' ? 'a file field takes files: use browser_upload' : 'the element takes no text', line);
   }
@@ -158,7 +158,7 @@ const listbox = (pass, element, values, line) => {
       if (!boxShown(pass, factsOf(pass, option)) || options.length >= 500) continue;
       const name = nameOf(pass, option).text;
       const match = values.some((one) => fold(one) === fold(name) || one === attribute(option, 'data-value') || one === attribute(option, 'value'));
-      options.push({ id: idOf(pass, option), line: sayElement(pass, option), match, selected: isSelected(option, roleOf(pass, option)) || checkedState(option, roleOf(pass, option)) === 'checked', disabled: unable(pass, option) });
+      options.push({ id: idOf(pass, option), name: clean(cut(name, 200)), match, selected: isSelected(option, roleOf(pass, option)) || checkedState(option, roleOf(pass, option)) === 'checked', disabled: unable(pass, option) });
     }
   }
   return { listbox: true, expand: expandable && !options.length, options: options.filter((one, index) => one.match || index < 40) };

@@ -20,13 +20,14 @@
 // `followed: LINE` (the twin's outline line); the id then names the twin.
 //
 // READING
-//   outline({id?, depth?, interactive?, maxChars?=10000, from?=0, fold?, budgetMs?=45})
-//     → {lines: [string], from, next: number|null, above, below, atLeast: bool, fold: bool, frames: [id], shadows: n,
+//   outline({id?, depth?, interactive?, maxChars?=10000, from?=0, fold?, budgetMs?=25})
+//     → {lines: [string], from, next: number|null, above, below, atLeast: bool, fold: number, frames: [id], shadows: n,
 //        view: {x, y, width, height, pageWidth, pageHeight}, modal: bool, truncated: bool}
 //     `from`: line to start with (null on the first call: the script may start at the viewport when the budget is short).
 //     `next`: the `from` of the continuation, pass `fold` back with it. `above`/`below`: nodes left out on each side
-//     (`atLeast`: the count is a lower bound since time ran out). `shadows`: elements that may hold a closed shadow root.
-//   observe({maxChars?=6000, budgetMs?=45}) → the same shape: what is in the viewport and can be acted on, topmost layer
+//     (`atLeast`: the count is a lower bound since time ran out). `shadows`: elements that may hold a closed shadow root,
+//     to be asked about once (`bathy.suspects()` → array of elements; `adoptClosedRoots`, also with none, clears the list).
+//   observe({maxChars?=6000, budgetMs?=25}) → the same shape: what is in the viewport and can be acted on, topmost layer
 //     first, twins told apart by `in row "Ada"`, form state, last line `scroll …`.
 //   text({id?, format?: "text"|"markdown", maxChars?=10000, offset?=0, budgetMs?=60})
 //     → {text, next: number|null, total: number|null, frames: [id], shadows}; a frame stands as its mark on a line alone.
@@ -37,6 +38,7 @@
 //     then Runtime.getProperties and DOM.describeNode{objectId} → node.frameId)
 // SHADOW ROOTS AND LISTENERS (what the protocol alone knows)
 //   adoptClosedRoots: `bathy.adoptClosedRoots(root, root, …)` with the ShadowRoot objects as call arguments → {ok: n}
+//   newNodes({nodes: [int]}) → {unknown: [int]}: those of the browser's numbers that were not asked about before
 //   adoptListeners({listeners: [{path: [int], tag, types: [string]}]}) → {known: n}: path from the document down, the index
 //     among element children, -1 for "into the shadow root"; `bathy.adoptListenerNodes([types…], node, node…)` for handles.
 //     getEventListeners of the command-line API sees only listeners of its own world (measured), so Rust asks
@@ -51,25 +53,26 @@
 //     → {id, line, kind, x, y, rect: {x,y,width,height}, scrolled: bool, followed?, href?, target?, via?: line}
 //     waits until attached, visible, stable and enabled, scrolls only if needed; x,y in this frame's viewport, in CSS px.
 //     `via`: a visible label stands in for a hidden control. Errors as above.
-//   hit({id, x, y}) → {hit: true} or {hit: false, cover: {id, line}, leaving: bool}; `leaving`: the cover is on its way out.
-//   frameAt({id}) → {x, y, width, height, scaleX, scaleY}: content box of a frame owner, to turn the child's coordinates
+//   hit({id, x, y, guard?: bool}) → {hit: true} (with `guard` the next press is watched over, see guard.js) or {hit: false, cover: {id, line}, leaving: bool}; `leaving`: the cover is on its way out.
+//   viewport() → {width, height}: of this frame, in its own CSS px; reveal({id, x, y}) → {scrolled: bool}: scrolls a point of a
+//     frame owner into view; `bathy.name(element)` → id, for an owner that the protocol found
 //   focus({id}) → {focused: bool}
 //   fillBegin({id, value, clear?=true})
 //     → {done: true, value} for those set by value setter and input/change events (date, time, range, color, checkbox with
-//       "true"/"false", select), or {done: false, kind, maxLength: number|null, value}: the field has focus and its contents
+//       "true"/"false", select), or {done: false, kind, focused, maxLength: number|null, value}: the field has focus and its contents
 //       are selected; Rust sends Input.insertText (or a Delete key where value is empty) or keys
 //   fillEnd({id}) → fires `change` if the page has not had it; {value}
 //   value({id}) → {value} (what it holds now; passwords as bullets)
-//   select({id, values: [string]}) → {selected: [label], changed: bool} or {listbox: true, options: [{id, line, selected}],
+//   select({id, values: [string]}) → {selected: [label], changed: bool} or {listbox: true, options: [{id, name, match, selected, disabled}],
 //     expand: bool}: an ARIA listbox, which Rust works by clicks
 //   scroll({id?, direction: "up"|"down"|"left"|"right"|"top"|"bottom", amount?}) → {x, y, maxX, maxY, moved: bool, line?}
-//   scrollPoint({id?}) → {x, y}: where a wheel event for this element would go
+//   scrollPoint({id?, direction}) → {pointX, pointY, step, x, y, maxX, maxY}: where a wheel event goes, most of a view, the place
+//   scrolled({id?, direction, x, y}) → {x, y, maxX, maxY, moved}: once the wheel's scroll from x, y has come to rest
 //   toggle state: describe({id}).states
 // WAITING AND CHANGES
 //   waitFor({text|textGone|id|gone: id, timeoutMs}) → {met: bool, waitedMs, line?}
-//   watch({}) → {mark}: starts to watch; changes({mark, maxChars?=1500}) → {lines: ["+ …", "- …"], more: n, value?: string}
-//     since mark; the lines compare the outline then and now
-//   quiet({frames?=2, quietMs?=30, timeoutMs?=300}) → {quiet: bool, waitedMs}: no mutation and no running finite animation
+//   watch({}) → {mark}: starts to watch; settle({mark, maxChars?, timeoutMs?=300}) → {lines: ["+ …", "- …", "~ …"], more: n,
+//     quiet: bool, press: {outcome: "target"|"other"|"none", line?}}: since mark, once the page has come to rest
 //   layers() → {modal: line|null, focus: id|null, url, title, readyState}
 //   audit({}) → {nodes: [{path: [int], role, name}]}: for the oracle test against Chromium's accessibility tree
 
@@ -97,6 +100,14 @@ const adoptListeners = ({ listeners: list }) => {
   }
   return { known };
 };
+
+/** Which of the browser's numbers for nodes are new here. */
+const newNodes = ({ nodes }) => {
+  const unknown = nodes.filter((node) => !toldNodes.has(node));
+  for (const node of unknown) toldNodes.add(node);
+  return { unknown };
+};
+const toldNodes = new Set();
 
 const fragmentFirst = getter(DocumentFragment.prototype, 'firstElementChild');
 const adoptTypes = (element, types) => {
@@ -139,7 +150,7 @@ const audit = () => {
   return { nodes };
 };
 
-const functions = { outline, observe, text, find, describe, frames, adoptListeners, resolve, prepare, hit, frameAt, focus, fillBegin, fillEnd, value, select, scroll, scrollPoint, waitFor, watch, changes, quiet, layers, audit };
+const functions = { outline, observe, text, find, describe, frames, newNodes, adoptListeners, resolve, prepare, hit, viewport, reveal, focus, fillBegin, fillEnd, value, select, scroll, scrollPoint, scrolled, waitFor, watch, settle, layers, audit };
 
 const answer = (problem) => {
   if (problem instanceof Refusal) {
@@ -159,6 +170,7 @@ globalThis.bathy = {
     }
   },
   elements: (list) => list.map((id) => references.get(id)?.element.deref() ?? null),
+  name: (element) => idOf(new Pass(100), element),
   suspects: () => [...suspects].filter((element) => isConnected(element)).slice(0, 500),
   adoptClosedRoots(...roots) {
     for (const element of suspects) checkedHosts.add(element);

@@ -41,13 +41,16 @@ const placeOf = (element) => ({
   maxX: Math.max(0, scrollWidth(element) - clientWidth(element)), maxY: Math.max(0, scrollHeight(element) - clientHeight(element)),
 });
 
+const axisOf = (direction) => (direction === 'left' || direction === 'right' ? 'x' : 'y');
+const scrollerFor = (pass, id, direction) => (id ? scrollerOf(elementOf(pass, id).element, axisOf(direction)) : mainScroller(axisOf(direction)));
+/** Most of what the scroller shows, so that the eye keeps a line. */
+const stepOf = (scroller, direction) => Math.max(40, Math.round(0.8 * (axisOf(direction) === 'x' ? clientWidth(scroller) : clientHeight(scroller))));
+
 const scroll = ({ id, direction, amount }) => {
   const pass = new Pass(200);
-  const axis = direction === 'left' || direction === 'right' ? 'x' : 'y';
-  const scroller = id ? scrollerOf(elementOf(pass, id).element, axis) : mainScroller(axis);
+  const scroller = scrollerFor(pass, id, direction);
   const before = placeOf(scroller);
-  const page = axis === 'x' ? clientWidth(scroller) : clientHeight(scroller);
-  const step = amount ?? Math.max(40, Math.round(0.8 * page));
+  const step = amount ?? stepOf(scroller, direction);
   const left = { left: before.x - step, right: before.x + step }[direction] ?? before.x;
   const top = { up: before.y - step, down: before.y + step, top: 0, bottom: before.maxY + 1 }[direction] ?? before.y;
   if (!['up', 'down', 'left', 'right', 'top', 'bottom'].includes(direction)) throw new Refusal('invalid', 'direction is up, down, left, right, top or bottom');
@@ -57,13 +60,29 @@ const scroll = ({ id, direction, amount }) => {
   return { ...after, moved: after.x !== before.x || after.y !== before.y, ...(isPage ? {} : { line: sayElement(pass, scroller) }) };
 };
 
-/** Where a wheel event goes for this element: a visible point of its scroller. */
-const scrollPoint = ({ id }) => {
+/** Where a wheel event goes for this element: a visible point of its scroller; how far is most of a view, and where it stands. */
+const scrollPoint = ({ id, direction }) => {
   const pass = new Pass(200);
-  const element = id ? elementOf(pass, id).element : mainScroller('y');
-  if (element === (scrollRoot(document) ?? documentElement(document))) return { x: window.innerWidth / 2, y: window.innerHeight / 2 };
-  if (!pointsOf(element).length) scrollTo(element);
-  const point = pointsOf(element).find((one) => lands(element, deepestAt(one.x, one.y))) ?? pointsOf(element)[0];
-  if (!point) throw new Refusal('unreachable', 'no part of the element can be scrolled into view', sayElement(pass, element));
-  return { x: point.x, y: point.y };
+  const scroller = scrollerFor(pass, id, direction);
+  const about = { step: stepOf(scroller, direction), ...placeOf(scroller) };
+  if (scroller === (scrollRoot(document) ?? documentElement(document))) return { pointX: window.innerWidth / 2, pointY: window.innerHeight / 2, ...about };
+  if (!pointsOf(scroller).length) scrollTo(scroller);
+  const point = pointsOf(scroller).find((one) => lands(scroller, deepestAt(one.x, one.y))) ?? pointsOf(scroller)[0];
+  if (!point) throw new Refusal('unreachable', 'no part of the element can be scrolled into view', sayElement(pass, scroller));
+  return { pointX: point.x, pointY: point.y, ...about };
+};
+
+/** Waits until a wheel has moved the scroller away from where it stood and it has come to rest, or nothing moves. */
+const scrolled = async ({ id, direction, x, y, timeoutMs = 250 }) => {
+  const scroller = scrollerFor(new Pass(200), id, direction);
+  const start = now();
+  let moved = false;
+  for (let last = { x, y }; ; ) {
+    const place = placeOf(scroller);
+    moved ||= place.x !== x || place.y !== y;
+    const still = place.x === last.x && place.y === last.y;
+    if ((moved && still && last !== place && last.seen) || now() - start > (moved ? timeoutMs * 4 : timeoutMs)) return { ...place, moved };
+    last = { ...place, seen: true };
+    await nextFrame();
+  }
 };

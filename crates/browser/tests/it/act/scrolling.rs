@@ -1,0 +1,97 @@
+//! Scrolling.
+
+use bathy_browser::{Error, ScrollDirection, ScrollPosition, Target};
+
+use super::css;
+use crate::support::{Stage, soon};
+
+async fn scroll(
+    stage: &Stage,
+    direction: ScrollDirection,
+    amount: Option<f64>,
+    target: Option<&Target>,
+) -> ScrollPosition {
+    stage
+        .tab
+        .scroll(Some(direction), amount, target, soon())
+        .await
+        .unwrap()
+        .1
+}
+
+#[tokio::test]
+async fn the_page_goes_where_it_is_sent() {
+    let stage = Stage::at("act/wheel.html").await;
+    let down = scroll(&stage, ScrollDirection::Down, Some(300.0), None).await;
+    assert_eq!(down.y, 300.0);
+    let report = stage.report("scroll", "page").await;
+    assert!(!report.value.is_empty());
+    let most = scroll(&stage, ScrollDirection::Down, None, None).await;
+    assert!((700.0..1_100.0).contains(&most.y), "{most:?}");
+    let up = scroll(&stage, ScrollDirection::Up, Some(100.0), None).await;
+    assert_eq!(up.y, most.y - 100.0);
+    let bottom = scroll(&stage, ScrollDirection::Bottom, None, None).await;
+    assert!((bottom.y - bottom.max_y).abs() < 1.5, "{bottom:?}");
+    assert_eq!(
+        scroll(&stage, ScrollDirection::Down, Some(50.0), None)
+            .await
+            .y,
+        bottom.y
+    );
+    assert_eq!(
+        scroll(&stage, ScrollDirection::Top, None, None).await.y,
+        0.0
+    );
+}
+
+#[tokio::test]
+async fn a_box_and_a_disabled_text_area_scroll_by_the_wheel() {
+    let stage = Stage::at("act/wheel.html").await;
+    for selector in ["#box", "#disabled"] {
+        let target = css(selector);
+        let down = scroll(&stage, ScrollDirection::Down, Some(120.0), Some(&target)).await;
+        assert_eq!(down.y, 120.0, "{selector}");
+        stage.report("scroll", &selector[1..]).await;
+        let bottom = scroll(&stage, ScrollDirection::Bottom, None, Some(&target)).await;
+        assert!((bottom.y - bottom.max_y).abs() < 1.5, "{selector}");
+        // At its end, what is around it stays where it is.
+        assert_eq!(
+            scroll(&stage, ScrollDirection::Down, Some(50.0), Some(&target))
+                .await
+                .y,
+            bottom.y
+        );
+    }
+    stage.assert_never("scroll", "page").await;
+}
+
+#[tokio::test]
+async fn an_element_is_brought_into_view() {
+    let stage = Stage::at("act/scroller.html").await;
+    let (_, position) = stage
+        .tab
+        .scroll(None, None, Some(&css("#deep")), soon())
+        .await
+        .unwrap();
+    assert!(position.y > 0.0, "{position:?}");
+    stage.report("scrollend", "outer").await;
+}
+
+#[tokio::test]
+async fn what_makes_no_sense_is_refused() {
+    let stage = Stage::at("act/wheel.html").await;
+    for amount in [-1.0, f64::NAN, f64::INFINITY] {
+        let error = stage
+            .tab
+            .scroll(Some(ScrollDirection::Down), Some(amount), None, soon())
+            .await
+            .unwrap_err();
+        assert!(matches!(error, Error::InvalidArgument(_)), "{error:?}");
+    }
+    let error = stage
+        .tab
+        .scroll(None, None, None, soon())
+        .await
+        .unwrap_err();
+    assert!(matches!(error, Error::InvalidArgument(_)), "{error:?}");
+}
