@@ -164,7 +164,7 @@ fn list(tool: &'static Tool, structured: bool) -> ListedTool {
         .destructive(hints.destructive)
         .idempotent(hints.idempotent)
         .open_world(hints.open_world);
-    let listed = ListedTool::new(tool.name(), tool.description(), Arc::new(tool.input_schema()))
+    let listed = ListedTool::new(tool.name(), tool.description(), Arc::new(tool.input_schema().clone()))
         .with_title(tool.title())
         .with_annotations(annotations);
     if structured { listed.with_raw_output_schema(Arc::new(tool.output_schema())) } else { listed }

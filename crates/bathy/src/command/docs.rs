@@ -62,7 +62,7 @@ fn tool_section(page: &mut String, tool: &Tool) {
     }
     let _ = writeln!(page, "\nExample: `{}`\n\n| argument | | |\n|---|---|---|", tool.example());
     let schema = tool.input_schema();
-    for (name, property) in properties(&schema) {
+    for (name, property) in properties(schema) {
         let needed = schema.get("required").and_then(Value::as_array);
         let needed = needed.is_some_and(|names| names.iter().any(|needed| needed == name));
         let about = property.get("description").and_then(Value::as_str).unwrap_or_default();

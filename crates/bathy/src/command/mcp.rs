@@ -13,7 +13,7 @@ pub(super) async fn run(layers: &Layers) -> Result<ExitCode, Failure> {
     let config = layers.config()?;
     let stop = CancellationToken::new();
     stop_on_signals(&stop)?;
-    let engine = Engine::new(config.engine_options()?)?;
+    let engine = Engine::new(config.engine_options()?);
     let ledger = engine.ledger().clone();
     let toolbox = Toolbox::new(engine, config.tools.clone());
     let options = bathy_mcp::Options { tools: config.selection, structured: config.structured };
