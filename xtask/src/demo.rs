@@ -77,7 +77,6 @@ impl Agent {
         self.quietly("browser_navigate", json!({"url": shop, "read": "none"}))
             .await?;
         let outline = self.outline().await?;
-        println!("{outline}");
 
         say("search for lamps");
         let field = reference(&outline, "searchbox", "Search products")?;
@@ -96,16 +95,16 @@ impl Agent {
 
         say("fill the order form");
         let outline = self.outline().await?;
-        for (name, value) in [
-            ("Name", "Ada Lovelace"),
-            ("Email", "ada@example.org"),
-            ("Note", "Mind the cable."),
-        ] {
-            self.show(
-                "browser_fill",
-                json!({"ref": reference(&outline, "textbox", name)?, "value": value}),
-            )
-            .await?;
+        let fields = [
+            ("textbox", "Name", "Ada Lovelace"),
+            ("textbox", "Email", "ada@example.org"),
+            ("date", "Deliver on", "2027-01-15"),
+            ("textbox", "Note", "Mind the cable."),
+        ];
+        for (role, name, value) in fields {
+            let field = reference(&outline, role, name)?;
+            self.show("browser_fill", json!({"ref": field, "value": value}))
+                .await?;
         }
         let product = reference(&outline, "combobox", "Product")?;
         self.show(
@@ -131,8 +130,12 @@ impl Agent {
         self.quietly("browser_close", json!({})).await
     }
 
+    /// Shows the outline and gives it.
     async fn outline(&mut self) -> Result<String, Problem> {
-        self.client.tool("browser_snapshot", json!({})).await
+        println!("> browser_snapshot {{}}");
+        let outline = self.client.tool("browser_snapshot", json!({})).await?;
+        println!("{outline}");
+        Ok(outline)
     }
 
     async fn show(&mut self, tool: &str, arguments: Value) -> Result<(), Problem> {
@@ -166,6 +169,14 @@ pub(crate) fn reference(
         })
 }
 
+/// The host and port of an entry; empty where it is about none.
+fn destination(entry: &Value) -> String {
+    match entry["host"].as_str() {
+        Some(host) if !host.is_empty() => format!("{host}:{}", entry["port"]),
+        _ => String::new(),
+    }
+}
+
 /// Prints the ledger and holds it to what must be in it.
 fn show_ledger(path: &Path) -> Result<(), Problem> {
     say("the ledger: who was talked to, and who was not");
@@ -176,11 +187,12 @@ fn show_ledger(path: &Path) -> Result<(), Problem> {
         .collect();
     for entry in &entries {
         let field = |name: &str| entry[name].as_str().unwrap_or_default();
-        let host = format!("{}:{}", field("host"), entry["port"]);
         println!(
-            "{:<9}{:<9}{host:<34}{}",
+            "{:<9}{:<9}{:<21}{:<34}{}",
             field("verdict"),
             field("kind"),
+            field("method"),
+            destination(entry),
             field("reason")
         );
     }

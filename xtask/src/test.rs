@@ -113,7 +113,7 @@ fn run_quietly(command: &mut Command, name: &str) -> Result<(), Problem> {
 fn deny() -> Result<(), Problem> {
     run_command(cargo().args([
         "deny",
-        "--offline",
+        "--locked",
         "check",
         "--hide-inclusion-graph",
         "bans",
