@@ -6,6 +6,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use bathy_chromium::Janitor;
+use tokio::sync::OnceCell;
+
 use crate::Error;
 
 /// How often a name is tried anew when something of this name exists.
@@ -13,11 +16,11 @@ const ATTEMPTS: usize = 16;
 
 /// A safe single path segment, made by us.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ArtifactName(String);
+pub(crate) struct ArtifactName(String);
 
 impl ArtifactName {
     /// A fresh name such as `screenshot-20261130-191545-k3x9.png`; both parts are words of ours.
-    pub fn fresh(kind: &'static str, extension: &'static str) -> Self {
+    pub(crate) fn fresh(kind: &'static str, extension: &'static str) -> Self {
         let now = time::OffsetDateTime::now_utc();
         let mark: String = (0..4)
             .map(|_| char::from(rand::random_range(b'a'..=b'z')))
@@ -34,14 +37,14 @@ impl ArtifactName {
     }
 
     /// The name.
-    pub fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 }
 
 /// The folder that artifacts go to. A cheap handle.
 #[derive(Debug, Clone)]
-pub struct Artifacts {
+pub(crate) struct Artifacts {
     folder: Arc<Folder>,
 }
 
@@ -49,34 +52,33 @@ pub struct Artifacts {
 enum Folder {
     /// The operator's; made when the first artifact comes.
     Given(PathBuf),
-    /// Ours, removed with the last handle.
-    Private(tempfile::TempDir),
+    /// Ours, made when the first artifact comes.
+    Private(OnceCell<PrivateFolder>),
+}
+
+/// A folder that goes with its last handle, or with this process however it dies.
+#[derive(Debug)]
+struct PrivateFolder {
+    path: PathBuf,
+    _janitor: Janitor,
 }
 
 impl Artifacts {
     /// Artifacts in a folder of the operator's, or in a private one that is removed with the last handle.
-    ///
-    /// # Errors
-    /// Those of making the private folder.
-    pub fn open(directory: Option<PathBuf>) -> io::Result<Self> {
-        let folder = match directory {
-            Some(path) => Folder::Given(path),
-            None => Folder::Private(
-                tempfile::Builder::new()
-                    .prefix("bathysphere-artifacts-")
-                    .tempdir()?,
-            ),
-        };
-        Ok(Self {
+    pub(crate) fn open(directory: Option<PathBuf>) -> Self {
+        let folder = directory.map_or_else(|| Folder::Private(OnceCell::new()), Folder::Given);
+        Self {
             folder: Arc::new(folder),
-        })
+        }
     }
 
-    /// The folder.
-    pub fn directory(&self) -> &Path {
+    async fn directory(&self) -> io::Result<&Path> {
         match &*self.folder {
-            Folder::Given(path) => path,
-            Folder::Private(directory) => directory.path(),
+            Folder::Given(path) => Ok(path),
+            Folder::Private(folder) => folder
+                .get_or_try_init(PrivateFolder::choose)
+                .await
+                .map(|folder| folder.path.as_path()),
         }
     }
 
@@ -84,55 +86,73 @@ impl Artifacts {
     ///
     /// # Errors
     /// [`Error::Artifact`] with the system's reason, such as a full disk.
-    pub async fn write(
+    pub(crate) async fn write(
         &self,
         kind: &'static str,
         extension: &'static str,
         bytes: bytes::Bytes,
     ) -> Result<PathBuf, Error> {
-        let artifacts = self.clone();
-        tokio::task::spawn_blocking(move || artifacts.write_now(kind, extension, &bytes))
-            .await
-            .map_err(|error| Error::ActionFailed(error.to_string()))?
-    }
-
-    fn write_now(
-        &self,
-        kind: &'static str,
-        extension: &'static str,
-        bytes: &[u8],
-    ) -> Result<PathBuf, Error> {
-        let directory = self.directory();
-        let mut name = ArtifactName::fresh(kind, extension);
-        let failed = |name: &ArtifactName, error: &io::Error| Error::Artifact {
-            name: directory.join(name.as_str()).display().to_string(),
+        let failed = |path: &Path, error: &io::Error| Error::Artifact {
+            name: path.display().to_string(),
             reason: error.to_string(),
         };
-        create_directory(directory).map_err(|error| failed(&name, &error))?;
-        for _ in 0..ATTEMPTS {
-            let path = directory.join(name.as_str());
-            match create(&path) {
-                Ok(mut file) => {
-                    return match file.write_all(bytes).and_then(|()| file.flush()) {
-                        Ok(()) => Ok(path),
-                        Err(error) => {
-                            // A torn picture is worse than none; that it can't be removed changes nothing.
-                            let _ = fs::remove_file(&path);
-                            Err(failed(&name, &error))
-                        }
-                    };
-                }
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    name = ArtifactName::fresh(kind, extension);
-                }
-                Err(error) => return Err(failed(&name, &error)),
-            }
-        }
-        Err(failed(
-            &name,
-            &io::Error::from(io::ErrorKind::AlreadyExists),
-        ))
+        let directory = self
+            .directory()
+            .await
+            .map_err(|error| failed(Path::new("the folder for artifacts"), &error))?
+            .to_owned();
+        let written = tokio::task::spawn_blocking(move || {
+            write(&directory, kind, extension, &bytes).map_err(|error| (directory, error))
+        });
+        let written = written
+            .await
+            .map_err(|error| Error::ActionFailed(error.to_string()))?;
+        written.map_err(|(directory, error)| failed(&directory, &error))
     }
+}
+
+impl PrivateFolder {
+    /// Chooses a name that nobody can guess. The folder itself is made by the first artifact, after the janitor that
+    /// removes it is at its post.
+    async fn choose() -> io::Result<Self> {
+        let parent = std::path::absolute(std::env::temp_dir())?;
+        let name: String = (0..20)
+            .map(|_| char::from(rand::random_range(b'a'..=b'z')))
+            .collect();
+        let path = parent.join(format!("bathysphere-artifacts-{name}"));
+        let janitor = Janitor::start(&path)?;
+        Ok(Self {
+            path,
+            _janitor: janitor,
+        })
+    }
+}
+
+/// Writes a file of a fresh name, whole or not at all.
+fn write(
+    directory: &Path,
+    kind: &'static str,
+    extension: &'static str,
+    bytes: &[u8],
+) -> io::Result<PathBuf> {
+    create_directory(directory)?;
+    for _ in 0..ATTEMPTS {
+        let path = directory.join(ArtifactName::fresh(kind, extension).as_str());
+        let mut file = match create(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+            Err(error) => return Err(error),
+        };
+        return file
+            .write_all(bytes)
+            .and_then(|()| file.flush())
+            .map(|()| path.clone())
+            .inspect_err(|_| {
+                // A torn picture is worse than none; that it can't be removed changes nothing.
+                let _ = fs::remove_file(&path);
+            });
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
 }
 
 fn create_directory(directory: &Path) -> io::Result<()> {
@@ -156,17 +176,17 @@ fn create(path: &Path) -> io::Result<File> {
 mod tests {
     use super::*;
 
+    async fn written(artifacts: &Artifacts, bytes: &'static [u8]) -> Result<PathBuf, Error> {
+        artifacts
+            .write("screenshot", "png", bytes::Bytes::from_static(bytes))
+            .await
+    }
+
     #[tokio::test]
-    async fn each_artifact_is_a_file_of_its_own_that_only_we_can_read() {
-        let artifacts = Artifacts::open(None).unwrap();
-        let first = artifacts
-            .write("screenshot", "png", bytes::Bytes::from_static(b"1"))
-            .await
-            .unwrap();
-        let second = artifacts
-            .write("screenshot", "png", bytes::Bytes::from_static(b"2"))
-            .await
-            .unwrap();
+    async fn each_artifact_is_a_file_of_its_own_that_only_we_can_read_and_that_goes_with_us() {
+        let artifacts = Artifacts::open(None);
+        let first = written(&artifacts, b"1").await.unwrap();
+        let second = written(&artifacts, b"2").await.unwrap();
         assert_ne!(first, second);
         assert_eq!(fs::read(&first).unwrap(), b"1");
         #[cfg(unix)]
@@ -175,19 +195,27 @@ mod tests {
                 & 0o777,
             0o600
         );
-        let directory = artifacts.directory().to_owned();
+        let directory = first.parent().unwrap().to_owned();
         drop(artifacts);
-        assert!(!directory.exists());
+        let gone = async {
+            while directory.exists() {
+                tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+            }
+        };
+        tokio::time::timeout(std::time::Duration::from_secs(10), gone)
+            .await
+            .unwrap();
     }
 
     #[tokio::test]
     async fn a_folder_that_cannot_be_written_is_an_error_that_names_it() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        let artifacts = Artifacts::open(Some(file.path().join("below-a-file"))).unwrap();
-        let error = artifacts
-            .write("screenshot", "png", bytes::Bytes::new())
-            .await
-            .unwrap_err();
+        let error = written(
+            &Artifacts::open(Some(file.path().join("below-a-file"))),
+            b"",
+        )
+        .await
+        .unwrap_err();
         assert!(
             matches!(&error, Error::Artifact { name, .. } if name.contains("below-a-file")),
             "{error}"

@@ -9,8 +9,9 @@ use bathy_egress::{GateOptions, Ledger};
 use bathy_policy::Policy;
 use tokio::sync::Mutex;
 
+use crate::artifact::Artifacts;
 use crate::instance::Instance;
-use crate::{Artifacts, Error, Session, SessionOptions};
+use crate::{Error, Session, SessionOptions};
 
 /// How an engine works; the operator's choices.
 pub struct EngineOptions {
@@ -57,23 +58,15 @@ impl Drop for Shared {
 
 impl Engine {
     /// An engine without a browser; the first session starts one.
-    ///
-    /// # Errors
-    /// [`Error::Artifact`] when the private folder for artifacts cannot be made.
-    pub fn new(options: EngineOptions) -> Result<Self, Error> {
-        let artifacts = Artifacts::open(options.artifacts_directory.clone()).map_err(|error| {
-            Error::Artifact {
-                name: "the folder for artifacts".to_owned(),
-                reason: error.to_string(),
-            }
-        })?;
-        Ok(Self {
+    pub fn new(options: EngineOptions) -> Self {
+        let artifacts = Artifacts::open(options.artifacts_directory.clone());
+        Self {
             shared: Arc::new(Shared {
                 options,
                 artifacts,
                 running: Mutex::new(None),
             }),
-        })
+        }
     }
 
     /// Starts the browser and its spare sessions ahead of the first call.
@@ -96,11 +89,6 @@ impl Engine {
     /// The record of every connection.
     pub fn ledger(&self) -> &Ledger {
         &self.shared.options.gate.ledger
-    }
-
-    /// Where artifacts go.
-    pub fn artifacts(&self) -> &Artifacts {
-        &self.shared.artifacts
     }
 
     /// How many protocol commands the browser that runs now was sent, for tests and figures.

@@ -17,10 +17,11 @@ use bathy_policy::Policy;
 use tokio::net::TcpListener;
 use tokio::sync::{Mutex, mpsc};
 
+use crate::artifact::Artifacts;
 use crate::context::Context;
 use crate::deadline::COMMAND_TIMEOUT;
 use crate::engine::EngineOptions;
-use crate::{Artifacts, Error, engine};
+use crate::{Error, engine};
 
 /// How long the browser may take to end by itself.
 const CLOSE_PATIENCE: Duration = Duration::from_millis(800);

@@ -26,7 +26,6 @@ pub use act::{
     Acted, Button, Changes, ClickOptions, FillOptions, Filled, FormFilled, Key, Modifiers,
     ScrollDirection, ScrollPosition, Selected, Target,
 };
-pub use artifact::{ArtifactName, Artifacts};
 pub use bathy_chromium::{Backend, Containment, Level};
 pub use capture::{Screenshot, ScreenshotFormat, ScreenshotOptions};
 pub use deadline::Deadline;

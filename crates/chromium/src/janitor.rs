@@ -28,9 +28,10 @@ done
 /// How long the janitor may take to clean up.
 const CLEANING: Duration = Duration::from_secs(8);
 
-/// A process that outlives us to end the browser and remove its directory. It is started before either exists.
+/// A process that outlives us, however we die, to remove a directory and to end the browser that lives in it. It is to
+/// be started before either exists. Dropping it lets it do its work.
 #[derive(Debug)]
-pub(crate) struct Janitor {
+pub struct Janitor {
     child: Child,
     /// The only lasting write end of the janitor's input.
     line: OwnedFd,
@@ -38,7 +39,10 @@ pub(crate) struct Janitor {
 
 impl Janitor {
     /// Starts a janitor for `directory`. Needs a tokio runtime.
-    pub(crate) fn start(directory: &Path) -> io::Result<Self> {
+    ///
+    /// # Errors
+    /// When there is no `/bin/sh`, or no process can be had.
+    pub fn start(directory: &Path) -> io::Result<Self> {
         let (read, write) = io::pipe()?;
         let child = Command::new("/bin/sh")
             .args(["-c", SCRIPT, "bathy-janitor"])
@@ -64,7 +68,7 @@ impl Janitor {
     }
 
     /// Lets the janitor do its work, and waits until it has.
-    pub(crate) async fn clean(self) {
+    pub async fn clean(self) {
         let Self { mut child, line } = self;
         drop(line);
         match tokio::time::timeout(CLEANING, child.wait()).await {

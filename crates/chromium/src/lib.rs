@@ -33,6 +33,7 @@ pub use examine::{Finding, MachineReport, Outcome, examine};
 pub use find::{Backend, Environment, Executable, FindError, Kind, Lookup, Source, find};
 pub use flags::{Flag, documented_flags};
 pub use home::Directories;
+pub use janitor::Janitor;
 pub use launch::{GATE_PORT, LaunchError, LaunchOptions, Launched, launch};
 pub use os::Step;
 pub use process::{Ending, Exit, Process};

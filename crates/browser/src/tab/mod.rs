@@ -18,10 +18,11 @@ use tokio::sync::{Mutex, watch};
 pub(crate) use state::{FrameState, PageState};
 pub(crate) use task::{Charter, Rules};
 
+use crate::artifact::Artifacts;
 use crate::context::Tabs;
 use crate::page::RefTable;
 use crate::page::cursors::Cursors;
-use crate::{Artifacts, Deadline, Error};
+use crate::{Deadline, Error};
 
 /// The longest URL and title that are handed on, in characters.
 const URL_LIMIT: usize = 4_000;

@@ -27,9 +27,10 @@ use bathy_policy::{Policy, Purpose};
 use tokio::sync::watch;
 
 use super::state::{DocumentResponse, PageState, Pending};
+use crate::artifact::Artifacts;
 use crate::context::Tabs;
 use crate::deadline::COMMAND_TIMEOUT;
-use crate::{Artifacts, Dialog, DialogKind};
+use crate::{Dialog, DialogKind};
 
 /// The gate's mark on its own answers; a site cannot set it.
 const GATE_HEADER: &str = bathy_egress::REFUSAL_HEADER;

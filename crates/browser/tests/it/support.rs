@@ -57,7 +57,7 @@ impl Stage {
 
     pub(crate) async fn with(options: EngineOptions) -> Self {
         let site = TestSite::start().await;
-        let engine = Engine::new(options).unwrap();
+        let engine = Engine::new(options);
         let session = engine
             .open_session(SessionOptions {
                 id: "test".to_owned(),
