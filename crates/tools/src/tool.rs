@@ -1,9 +1,10 @@
 //! What a tool is: one definition, from which schema, help, documentation and dispatch come.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -130,7 +131,6 @@ pub(crate) enum Prepared {
 pub struct Tool {
     about: About,
     params: fn() -> Map<String, Value>,
-    input_schema: OnceLock<Map<String, Value>>,
     output: fn() -> Map<String, Value>,
     prepare: fn(Arguments) -> Result<Prepared, Failure>,
 }
@@ -233,7 +233,6 @@ impl Tool {
         Self {
             about: T::ABOUT,
             params: schema::of_arguments::<T::Params>,
-            input_schema: OnceLock::new(),
             output: schema::of_answer::<T::Output>,
             prepare: |arguments| {
                 let params: T::Params = arguments::read(arguments)?;
@@ -253,7 +252,6 @@ impl Tool {
         Self {
             about: T::ABOUT,
             params: schema::of_arguments::<T::Params>,
-            input_schema: OnceLock::new(),
             output: schema::of_answer::<T::Output>,
             prepare: |arguments| {
                 let params: T::Params = arguments::read(arguments)?;
@@ -320,24 +318,28 @@ impl Tool {
     }
 
     /// The JSON schema of its arguments: plain, no `$schema`, no type lists, `properties` always there.
-    pub fn input_schema(&self) -> &Map<String, Value> {
-        // Every call is checked against it.
-        self.input_schema.get_or_init(|| {
-            let mut schema = (self.params)();
-            if let Some(Value::Object(properties)) = schema.get_mut("properties") {
-                if self.about.common != Common::Timeout {
-                    properties.insert("session".to_owned(), json!({"type": "string"}));
-                }
-                if self.about.common == Common::Page {
-                    properties.insert("tab".to_owned(), json!({"type": "integer", "minimum": 0}));
-                }
-                if self.about.common != Common::Session {
-                    let timeout = json!({"type": "integer", "minimum": 1, "maximum": MAXIMUM_TIMEOUT_MS});
-                    properties.insert("timeoutMs".to_owned(), timeout);
-                }
+    pub fn input_schema(&self) -> &'static Map<String, Value> {
+        // Every call is checked against it, so it is made once.
+        static SCHEMAS: LazyLock<HashMap<&'static str, Map<String, Value>>> =
+            LazyLock::new(|| inventory::iter::<Tool>().map(|tool| (tool.about.name, tool.make_input_schema())).collect());
+        &SCHEMAS[self.about.name]
+    }
+
+    fn make_input_schema(&self) -> Map<String, Value> {
+        let mut schema = (self.params)();
+        if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+            if self.about.common != Common::Timeout {
+                properties.insert("session".to_owned(), json!({"type": "string"}));
             }
-            schema
-        })
+            if self.about.common == Common::Page {
+                properties.insert("tab".to_owned(), json!({"type": "integer", "minimum": 0}));
+            }
+            if self.about.common != Common::Session {
+                let timeout = json!({"type": "integer", "minimum": 1, "maximum": MAXIMUM_TIMEOUT_MS});
+                properties.insert("timeoutMs".to_owned(), timeout);
+            }
+        }
+        schema
     }
 
     /// The JSON schema of its answer as data.
