@@ -149,6 +149,8 @@ impl Tab {
 struct Answer {
     matches: Vec<AnswerMatch>,
     more: u64,
+    /// Elements that may hold a closed shadow root.
+    shadows: u32,
 }
 
 #[derive(Debug, Deserialize)]
@@ -172,17 +174,17 @@ async fn search(
     }
     let look = async {
         let world = World::of(frame, patience).await?;
-        adopt::what_script_cannot_see(&world, patience).await;
-        world
-            .call(
-                "find",
-                &Request {
-                    options,
-                    budget_ms: WALK_MS,
-                },
-                patience,
-            )
-            .await
+        adopt::listeners(&world, patience).await;
+        let request = Request {
+            options,
+            budget_ms: WALK_MS,
+        };
+        let answer: Answer = world.call("find", &request, patience).await?;
+        if answer.shadows > 0 && adopt::closed_roots(&world, patience).await {
+            adopt::listeners(&world, patience).await;
+            return world.call("find", &request, patience).await;
+        }
+        Ok(answer)
     };
     tokio::time::timeout(patience.remaining(), look)
         .await

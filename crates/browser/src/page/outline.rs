@@ -21,7 +21,7 @@ const FRAME_LIMIT: usize = 50;
 const FRAME_SHARE: usize = 400;
 
 /// How long the page script may walk. Whoever goes on far down the page has to walk there first.
-const WALK_MS: u64 = 300;
+const WALK_MS: u64 = 25;
 const WALK_ON_MS: u64 = 3_000;
 
 /// What the page script is asked for.
@@ -51,6 +51,8 @@ struct Answer {
     at_least: bool,
     fold: u32,
     frames: Vec<u32>,
+    /// Elements that may hold a closed shadow root.
+    shadows: u32,
 }
 
 /// The lines of a document, and where to go on in it.
@@ -80,7 +82,7 @@ pub(crate) fn read<'a>(
 ) -> BoxFuture<'a, Result<Reading, WorldError>> {
     async move {
         let world = World::of(&frame, deadline).await?;
-        adopt::what_script_cannot_see(&world, deadline).await;
+        adopt::listeners(&world, deadline).await;
         let request = Request {
             budget_ms: if request.from.is_some() {
                 WALK_ON_MS
@@ -89,7 +91,11 @@ pub(crate) fn read<'a>(
             },
             ..request
         };
-        let answer: Answer = world.call("outline", &request, deadline).await?;
+        let mut answer: Answer = world.call("outline", &request, deadline).await?;
+        if answer.shadows > 0 && adopt::closed_roots(&world, deadline).await {
+            adopt::listeners(&world, deadline).await;
+            answer = world.call("outline", &request, deadline).await?;
+        }
         let used: usize = answer.lines.iter().map(String::len).sum();
         let left = request.max_chars.saturating_sub(used);
         let inner = children(tab, &world, &answer.frames, &request, level, left, deadline).await;

@@ -10,6 +10,7 @@ mod macros;
 pub mod accessibility;
 pub mod browser;
 pub mod dom;
+pub mod dom_debugger;
 pub mod emulation;
 pub mod fetch;
 pub mod input;
@@ -49,6 +50,7 @@ pub fn known() -> Vec<(&'static str, &'static [&'static str])> {
         accessibility::KNOWN,
         browser::KNOWN,
         dom::KNOWN,
+        dom_debugger::KNOWN,
         emulation::KNOWN,
         fetch::KNOWN,
         input::KNOWN,

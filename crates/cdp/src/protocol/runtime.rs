@@ -151,6 +151,11 @@ commands! {
         /// Whether inherited ones are left out.
         own_properties: bool,
     } -> Properties;
+    /// Lets go of a handle.
+    "Runtime.releaseObject" ReleaseObject {
+        /// The handle.
+        object_id: RemoteObjectId,
+    } -> Nothing;
     /// Lets go of handles.
     "Runtime.releaseObjectGroup" ReleaseObjectGroup {
         /// Their group.

@@ -180,14 +180,16 @@ const holds = (outer, inner) => {
   return false;
 };
 
-/** Every tree scope of the document that is known: the document and its shadow roots, outer before inner. */
-const scopes = (limit = 2000) => {
+/** Every tree scope of the document that is known: the document and its shadow roots, outer before inner. `visit` sees each
+ *  element on the way that has no root. */
+const scopes = (limit = 2000, visit = null) => {
   const found = [document];
   for (let index = 0; index < found.length && found.length < limit; index += 1) {
     const walker = makeWalker(document, found[index], NodeFilter.SHOW_ELEMENT);
     for (let seen = 0; walker.nextNode() && seen < 250000; seen += 1) {
       const root = shadowOf(walker.currentNode);
       if (root) found.push(root);
+      else visit?.(walker.currentNode);
     }
   }
   return found;

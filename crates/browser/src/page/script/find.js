@@ -16,7 +16,7 @@ const find = (query) => {
   };
   const found = new Set();
   const needed = from + limit + 200;
-  for (const scope of scopes()) {
+  for (const scope of scopes(2000, suspectHosts(pass))) {
     for (const element of candidates(pass, scope, wants)) {
       if (found.size >= needed || pass.late) break;
       if (element) found.add(element);
@@ -140,10 +140,10 @@ const contextOf = (pass, element) => {
   const own = fold(nameOf(pass, element).text || firstWords(element, 80));
   for (let outer = flatParent(element), depth = 0; outer && depth < 40 && parts.length < 3; outer = flatParent(outer), depth += 1) {
     const role = roleOf(pass, outer);
-    if (role === 'row' || role === 'listitem' || role === 'article' || role === 'treeitem') {
+    if (role === 'row' || role === 'listitem' || role === 'article' || role === 'treeitem' || tagOf(outer) === 'tr') {
       if (parts.some((part) => part.startsWith('in '))) continue;
       const words = shownWords(pass, outer, 60);
-      if (words && fold(words) !== own) parts.push(`in ${role} ${quote(words, 60)}`);
+      if (words && fold(words) !== own) parts.push(`in ${tagOf(outer) === 'tr' ? 'row' : role} ${quote(words, 60)}`);
     } else if (['dialog', 'alertdialog', 'form', 'navigation', 'region', 'group', 'figure', 'table', 'list', 'tabpanel', 'menu', 'main', 'banner', 'contentinfo', 'complementary', 'search'].includes(role)) {
       const name = nameOf(pass, outer).text;
       if (name || ['dialog', 'banner', 'contentinfo', 'navigation', 'complementary'].includes(role)) parts.push(`in ${role}${name ? ` ${quote(name, 60)}` : ''}`);

@@ -72,7 +72,7 @@
 // WAITING AND CHANGES
 //   waitFor({text|textGone|id|gone: id, timeoutMs}) → {met: bool, waitedMs, line?}
 //   watch({}) → {mark}: starts to watch; settle({mark, maxChars?, timeoutMs?=300}) → {lines: ["+ …", "- …", "~ …"], more: n,
-//     quiet: bool, press: {outcome: "target"|"other"|"none", line?}}: since mark, once the page has come to rest
+//     quiet: bool, press: {outcome: "target"|"other"|"none", line?}, closing: bool}: since mark, once the page has come to rest
 //   layers() → {modal: line|null, focus: id|null, url, title, readyState}
 //   audit({}) → {nodes: [{path: [int], role, name}]}: for the oracle test against Chromium's accessibility tree
 
@@ -96,7 +96,7 @@ const adoptListeners = ({ listeners: list }) => {
         for (let left = step; at && left > 0; left -= 1) at = nextElement(at);
       }
     }
-    if (isElement(at) && localName(at) === tag && adoptTypes(at, types)) known += 1;
+    if (isElement(at) && localName(at).toLowerCase() === tag && adoptTypes(at, types)) known += 1;
   }
   return { known };
 };
@@ -175,6 +175,7 @@ globalThis.bathy = {
   adoptClosedRoots(...roots) {
     for (const element of suspects) checkedHosts.add(element);
     suspects.clear();
+    hostsAsked = true;
     let known = 0;
     for (const root of roots) {
       if (!(root instanceof ShadowRoot)) continue;

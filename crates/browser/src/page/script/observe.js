@@ -7,7 +7,7 @@ const observe = ({ maxChars = 6000, budgetMs = 25 }) => {
   const { tree, root, modal } = treeOf(pass, null, { enough: 2 * maxChars });
   const lines = [];
   const frames = [];
-  if (modal) lines.push(`${sayElement(pass, modal)} is over the page`);
+  if (modal) lines.push('page behind the dialog, out of reach until it closes');
   const entries = [];
   const work = [...root.kids].reverse();
   while (work.length) {

@@ -159,7 +159,7 @@ const AFTER_REF = new Set(['invalid', 'required', 'readonly', 'multiline', 'file
 
 const sayNode = (pass, entry, plan) => {
   const { element, role } = entry;
-  const name = role === 'row' ? '' : plan.detail ?? (entry.name ?? (role === 'generic' ? null : nameOf(pass, element)))?.text ?? '';
+  const name = role === 'row' && entry.reason !== 'asked' ? '' : plan.detail ?? (entry.name ?? (role === 'generic' ? null : nameOf(pass, element)))?.text ?? '';
   const long = plan.detail === undefined && entry.kids.length > 0 && name.length > 160 && role !== 'heading';
   let line = sayRole(role);
   if (name) line += ` ${quote(name, long ? 60 : plan.detail ? 320 : 200)}`;
@@ -171,7 +171,7 @@ const sayNode = (pass, entry, plan) => {
   for (const state of states) if (AFTER_REF.has(state)) line += ` ${state}`;
   line += sayValue(pass, element, role, entry);
   if (role === 'link') line += sayTarget(element);
-  if (entry.reason && !name) line += sayHint(element);
+  if (entry.reason && entry.reason !== 'asked' && !name) line += sayHint(element);
   const description = entry.reason ? descriptionOf(pass, element) : '';
   if (description) line += ` description=${quote(description, 100)}`;
   const hint = TEXT_ROLES.has(role) && entry.name?.from !== 'placeholder' ? squeeze(attribute(element, 'placeholder') ?? '') : '';
@@ -366,8 +366,9 @@ const sayElement = (pass, element) => {
   const facts = factsOf(pass, element);
   const role = roleOf(pass, element);
   const entry = new Entry(facts, role, 'asked');
-  entry.name = role === 'generic' || role === 'none' ? { text: nameOf(pass, element).text || firstWords(element, 80), from: '' } : nameOf(pass, element);
+  entry.name = nameOf(pass, element);
+  if (!entry.name.text && (TRANSPARENT.has(role) || HOISTED.has(role) || role === 'row' || role === 'article')) entry.name = { text: shownWords(pass, element, 80), from: '' };
   const word = TRANSPARENT.has(role) && !clickReason(pass, facts, role) ? 'text' : null;
-  if (word) return `text ${quote(entry.name.text || firstWords(element, 200), 120)} ${refMark(idOf(pass, element))}`;
+  if (word) return `text ${quote(entry.name.text || shownWords(pass, element, 200), 120)} ${refMark(idOf(pass, element))}`;
   return sayNode(pass, entry, new Plan('node', entry, 0));
 };

@@ -11,7 +11,7 @@ const idOf = (pass, element) => {
     id = lastId += 1;
     ids.set(element, id);
   }
-  references.set(id, { element: new WeakRef(element), print: printOf(pass, element) });
+  references.set(id, { element: new WeakRef(element), print: printOf(pass, element), seen: lastId });
   return id;
 };
 
@@ -47,26 +47,27 @@ const elementOf = (pass, id) => {
   if (!reference) throw new Refusal('stale', 'the ref names no element of this document');
   const element = reference.element.deref();
   if (element && isConnected(element) && ownerDocument(element) === document) return { element, followed: false };
-  const twin = twinOf(pass, reference.print);
+  const twin = twinOf(pass, reference);
   if (!twin) throw new Refusal('stale', `${wording(reference.print)} is gone from the page`);
-  ids.set(twin, id);
-  references.set(id, { element: new WeakRef(twin), print: reference.print });
+    if (!ids.has(twin)) ids.set(twin, id);
+  references.set(id, { ...reference, element: new WeakRef(twin), seen: lastId });
   return { element: twin, followed: true };
 };
 
 const wording = (print) => `${print.role === 'generic' ? 'the element' : print.role} ${print.name ? quote(print.name, 60) : ''}`.trim();
 
-const twinOf = (pass, print) => {
+const twinOf = (pass, { print, seen }) => {
   let twin = null;
   if (!print.name && !print.place.split('|')[1]) return null;
   for (const scope of scopes(200)) {
     for (const candidate of queryAll(scope, CSS.escape(print.tag))) {
       if (now() > pass.deadline + 500) return null;
-      // An element with a live ref of its own is somebody else.
+      
       if (!factsOf(pass, candidate).rendered || !samePrint(printOf(pass, candidate), print)) continue;
       if (twin) return null;
       twin = candidate;
     }
   }
-  return twin && !ids.has(twin) ? twin : null;
+  // One that had an id while the first was there stood beside it: it is somebody else.
+  return twin && (ids.get(twin) ?? Infinity) > seen ? twin : null;
 };

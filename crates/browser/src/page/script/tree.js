@@ -347,10 +347,12 @@ const SHADOW_TAGS = new Set(['article', 'aside', 'blockquote', 'div', 'footer', 
 /** Only the protocol sees closed roots; it is asked when a box has a size that nothing we see explains. */
 const mayHoldClosedRoot = (pass, facts, tag) => {
   const { element } = facts;
-  if (tag === '' || shadowOf(element) || checkedHosts.has(element)) return;
-  if (!tag.includes('-') && !SHADOW_TAGS.has(tag)) return;
-  for (let child = firstChild(element); child; child = nextSibling(child)) {
+  const custom = tag.includes('-');
+  if (!custom && !SHADOW_TAGS.has(tag)) return;
+  if (shadowOf(element) || checkedHosts.has(element)) return;
+  for (let child = custom ? null : firstChild(element); child; child = nextSibling(child)) {
     if (nodeType(child) === 1) {
+      // A child that has a style is in the flat tree, so nothing hides it.
       if (factsOf(pass, child).display !== '') return;
       break;
     }
@@ -362,12 +364,38 @@ const mayHoldClosedRoot = (pass, facts, tag) => {
   }
   if (facts.display !== 'contents') {
     const rect = (facts.rect ??= rectOf(element));
-    if (rect.width < 2 || rect.height < 2) return;
+    if (rect.width < 2 || rect.height < 2 || (facts.inline && !custom && firstChild(element))) return;
+    if (!custom && sizeIsOwn(pass, facts)) return;
   }
   suspects.add(element);
-  pass.shadows = suspects.size;
 };
+
+/** Looks for hosts of closed roots where no tree is built; a visitor for `scopes`. */
+const suspectHosts = (pass) => {
+  let asked = 0;
+  return (element) => {
+    const name = localName(element);
+    if (!name.includes('-') && (!SHADOW_TAGS.has(name) || firstElement(element))) return;
+    const text = firstChild(element);
+    if (text && isText(text) && !nextSibling(text) && !name.includes('-') && dataLength(text) > 2) return;
+    if ((asked += 1) > 3000 || pass.late) return;
+    const facts = factsOf(pass, element);
+    if (facts.rendered) mayHoldClosedRoot(pass, facts, tagOf(element));
+  };
+};
+
+/** Is the size of an empty box given by its own style? (On a small document every sized box may be asked about.) */
+const sizeIsOwn = (pass, facts) => {
+  const { element, style } = facts;
+  if (clientHeight(element) - parseFloat(style.paddingTop) - parseFloat(style.paddingBottom) < 1 && !facts.inline) return true;
+  if (pass.size < 2 * SMALL) return style.backgroundImage !== 'none';
+  const given = computedMap(element);
+  const set = (name) => !/^(auto|none|0|0px|normal)$/.test(String(given.get(name) ?? 'auto'));
+  return set('height') || set('min-height') || set('aspect-ratio') || generated(element, '::before')[0] !== '' || generated(element, '::after')[0] !== '';
+};
+const computedMap = method(Element.prototype, 'computedStyleMap');
 
 /** Hosts that the protocol was asked about already, and those it should be asked about. */
 const checkedHosts = new WeakSet();
 const suspects = new Set();
+let hostsAsked = false;
