@@ -133,7 +133,8 @@ impl Instance {
             gate,
             level,
             artifacts,
-            hold_documents: options.policy.resources_are_wider(),
+            // A session may narrow its documents; what pages load besides stays as the operator lists it.
+            hold_documents: options.policy.config().allowed_resource_hosts.is_some(),
             listeners,
             spares: Mutex::default(),
             spare_count: options.spare_sessions,

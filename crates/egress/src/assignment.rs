@@ -68,24 +68,11 @@ impl Assignment {
 }
 
 fn refused(refusal: &Refusal, port: u16) -> Failure {
-    let (code, address) = match refusal {
-        Refusal::HostNotAllowed { .. } => (Code::HostNotAllowed, None),
+    let failure = Failure::new(refusal.into(), refusal);
+    match refusal {
         Refusal::PrivateAddress { address, .. } | Refusal::ForeignAddress { address, .. } => {
-            (Code::PrivateNetwork, Some(*address))
+            failure.at((*address, port).into())
         }
-        Refusal::PrivateName { .. } | Refusal::PrivateHostNotListed { .. } => {
-            (Code::PrivateNetwork, None)
-        }
-        Refusal::NoAddress { .. } => (Code::NameNotResolved, None),
-        Refusal::UrlTooLong { .. }
-        | Refusal::Unparseable(_)
-        | Refusal::UnsupportedScheme { .. }
-        | Refusal::UserInfo
-        | Refusal::UnusableHost(_) => (Code::MalformedRequest, None),
-    };
-    let failure = Failure::new(code, refusal);
-    match address {
-        Some(address) => failure.at((address, port).into()),
-        None => failure,
+        _ => failure,
     }
 }

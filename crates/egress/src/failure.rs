@@ -3,6 +3,7 @@
 use std::fmt;
 use std::net::SocketAddr;
 
+use bathy_policy::Refusal;
 use hyper::StatusCode;
 use serde::{Deserialize, Serialize};
 
@@ -87,6 +88,25 @@ impl Code {
             | Self::UpstreamProxyFailed
             | Self::BrokenResponse
             | Self::Closed => StatusCode::BAD_GATEWAY,
+        }
+    }
+}
+
+/// What the policy's refusal is called in the ledger.
+impl From<&Refusal> for Code {
+    fn from(refusal: &Refusal) -> Self {
+        match refusal {
+            Refusal::HostNotAllowed { .. } => Self::HostNotAllowed,
+            Refusal::PrivateName { .. }
+            | Refusal::PrivateAddress { .. }
+            | Refusal::PrivateHostNotListed { .. }
+            | Refusal::ForeignAddress { .. } => Self::PrivateNetwork,
+            Refusal::NoAddress { .. } => Self::NameNotResolved,
+            Refusal::UrlTooLong { .. }
+            | Refusal::Unparseable(_)
+            | Refusal::UnsupportedScheme { .. }
+            | Refusal::UserInfo
+            | Refusal::UnusableHost(_) => Self::MalformedRequest,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Tabs: a handle for callers, a task that owns what is known of the page.
 
+mod documents;
 mod requests;
 mod state;
 mod task;

@@ -3,9 +3,7 @@
 
 use std::sync::Arc;
 
-use bathy_cdp::protocol::fetch::{
-    self, ContinueRequest, FailRequest, RequestPattern, RequestPaused,
-};
+use bathy_cdp::protocol::fetch::{self, RequestPattern, RequestPaused};
 use bathy_cdp::protocol::input::DragIntercepted;
 use bathy_cdp::protocol::inspector::{self, TargetCrashed};
 use bathy_cdp::protocol::network::{
@@ -23,9 +21,10 @@ use bathy_cdp::protocol::target::{AttachedToTarget, DetachedFromTarget, SetAutoA
 use bathy_cdp::protocol::{FrameId, RequestId};
 use bathy_cdp::{CallError, Lane, Message, Session};
 use bathy_egress::Ledger;
-use bathy_policy::{Policy, Purpose};
+use bathy_policy::Policy;
 use tokio::sync::watch;
 
+use super::documents;
 use super::state::{DocumentResponse, PageState, Pending};
 use crate::artifact::Artifacts;
 use crate::context::Tabs;
@@ -192,7 +191,7 @@ impl Task {
             "Target" => self.target_event(message, &session),
             "Fetch" => {
                 if let Some(paused) = message.decode::<RequestPaused>() {
-                    self.decide(&paused, &session);
+                    documents::decide(&paused, &session, &self.rules);
                 }
             }
             "Input" => {
@@ -365,26 +364,6 @@ impl Task {
                     state.swap(&frame, session);
                 }
             });
-        }
-    }
-
-    /// Holds a document to the policy before its request leaves.
-    fn decide(&self, paused: &RequestPaused, session: &Session) {
-        let charter = self.rules.charter.borrow().clone();
-        match charter
-            .policy
-            .check_url(&paused.request.url, Purpose::Document)
-        {
-            Ok(_) => session.send(&ContinueRequest {
-                request_id: paused.request_id.clone(),
-            }),
-            Err(refusal) => {
-                tracing::debug!(%refusal, "document refused");
-                session.send(&FailRequest {
-                    request_id: paused.request_id.clone(),
-                    error_reason: "BlockedByClient".to_owned(),
-                });
-            }
         }
     }
 }
