@@ -63,7 +63,7 @@ impl Tab {
             .await?;
         let region = match &options.target {
             Some(target) => {
-                let rectangle = self.rectangle(target, deadline).await?;
+                let rectangle = self.area(target, deadline).await?;
                 let view = metrics.css_layout_viewport;
                 Rectangle {
                     x: rectangle.x + view.page_x,
@@ -119,14 +119,6 @@ impl Tab {
             url,
             title,
         })
-    }
-}
-
-impl Tab {
-    /// Where an element is, in CSS pixels of the main frame's viewport, once it is scrolled into view.
-    async fn rectangle(&self, target: &Target, deadline: Deadline) -> Result<Rectangle, Error> {
-        let _ = (target, deadline);
-        todo!()
     }
 }
 

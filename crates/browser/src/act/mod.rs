@@ -1,6 +1,7 @@
 //! Acting on a page as a person would, and saying what came of it.
 
 mod answer;
+mod area;
 mod click;
 mod delivery;
 mod drag;
