@@ -115,10 +115,13 @@ async fn adopt_listeners(world: &World, deadline: Deadline) -> Result<(), WorldE
     if unknown.len() > FEW
         && let Ok(tree) = described(world, deadline).await
     {
-        let listeners = tree.places(&unknown).map(|(node, place)| {
-            json!({ "path": place.path, "tag": place.tag, "types": types.get(&node) })
-        });
-        let listeners: Vec<_> = listeners.collect();
+        let listeners: Vec<_> = unknown
+            .iter()
+            .filter_map(|node| {
+                let place = tree.place(*node)?;
+                Some(json!({ "path": place.path, "tag": place.tag, "types": types.get(node) }))
+            })
+            .collect();
         let adopt = json!({ "listeners": listeners });
         let _: serde_json::Value = world.call("adoptListeners", &adopt, deadline).await?;
         return Ok(());
@@ -195,7 +198,7 @@ async fn handles(world: &World, nodes: &[i64], deadline: Deadline) -> Vec<(i64, 
 
 /// Where the nodes of a document are.
 #[derive(Debug, Default)]
-struct Tree {
+pub(super) struct Tree {
     places: HashMap<i64, Place>,
     /// Outer ones first.
     closed_roots: Vec<i64>,
@@ -203,19 +206,17 @@ struct Tree {
 
 /// The way to a node: the index among element children at each step, -1 into the shadow root.
 #[derive(Debug)]
-struct Place {
-    path: Vec<i64>,
-    tag: String,
+pub(super) struct Place {
+    pub(super) path: Vec<i64>,
+    pub(super) tag: String,
 }
 
 const ELEMENT: i64 = 1;
 const INTO_SHADOW: i64 = -1;
 
 impl Tree {
-    fn places<'a>(&'a self, nodes: &'a [i64]) -> impl Iterator<Item = (i64, &'a Place)> {
-        nodes
-            .iter()
-            .filter_map(|node| Some((*node, self.places.get(node)?)))
+    pub(super) fn place(&self, node: i64) -> Option<&Place> {
+        self.places.get(&node)
     }
 
     fn of(document: Node) -> Self {
@@ -251,7 +252,8 @@ impl Tree {
     }
 }
 
-async fn described(world: &World, deadline: Deadline) -> Result<Tree, WorldError> {
+/// Describes the document of a world, its shadow roots included.
+pub(super) async fn described(world: &World, deadline: Deadline) -> Result<Tree, WorldError> {
     let document = world
         .handle(
             "function() { return document; }",

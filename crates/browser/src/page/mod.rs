@@ -3,6 +3,8 @@
 pub(crate) mod adopt;
 pub(crate) mod cursors;
 pub(crate) mod marks;
+#[cfg(test)]
+mod oracle;
 pub(crate) mod outline;
 pub(crate) mod owners;
 mod refs;
