@@ -7,7 +7,12 @@ use crate::config::{KEYS, Kind, Raw};
 
 /// The whole command line.
 pub(crate) fn command() -> Command {
-    let json = || Arg::new("json").long("json").action(ArgAction::SetTrue).help("Answer as JSON, failures included");
+    let json = || {
+        Arg::new("json")
+            .long("json")
+            .action(ArgAction::SetTrue)
+            .help("Answer as JSON, failures included")
+    };
     Command::new("bathy")
         .version(env!("CARGO_PKG_VERSION"))
         .about("A real Chromium for agents, sealed in a hull with one way out")
@@ -93,8 +98,16 @@ fn configured(command: Command) -> Command {
 pub(crate) fn given(matches: &ArgMatches) -> Vec<(&'static str, String)> {
     KEYS.iter()
         .filter_map(|key| {
-            let values: Vec<&String> = matches.try_get_many::<String>(key.name).ok().flatten()?.collect();
-            let text = values.iter().map(|value| value.as_str()).collect::<Vec<_>>().join(Raw::SEPARATOR);
+            let values: Vec<&String> = matches
+                .try_get_many::<String>(key.name)
+                .ok()
+                .flatten()?
+                .collect();
+            let text = values
+                .iter()
+                .map(|value| value.as_str())
+                .collect::<Vec<_>>()
+                .join(Raw::SEPARATOR);
             Some((key.name, text))
         })
         .collect()

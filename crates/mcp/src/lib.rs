@@ -35,7 +35,11 @@ pub struct ServeError(String);
 ///
 /// # Errors
 /// [`ServeError`] when the connection could not be established or its task failed.
-pub async fn serve_stdio(toolbox: &Toolbox, options: Options, stop: CancellationToken) -> Result<(), ServeError> {
+pub async fn serve_stdio(
+    toolbox: &Toolbox,
+    options: Options,
+    stop: CancellationToken,
+) -> Result<(), ServeError> {
     let owner = toolbox.owner();
     let (input, output) = stdio_pipes();
     let transport = Ordered::new(owner.clone(), input, output);
@@ -43,8 +47,14 @@ pub async fn serve_stdio(toolbox: &Toolbox, options: Options, stop: Cancellation
     let running = match server.serve_with_ct(transport, stop).await {
         Ok(running) => running,
         // A host that only looked whether we start is no fault.
-        Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => return Ok(()),
+        Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => {
+            return Ok(());
+        }
         Err(error) => return Err(ServeError(error.to_string())),
     };
-    running.waiting().await.map(drop).map_err(|error| ServeError(error.to_string()))
+    running
+        .waiting()
+        .await
+        .map(drop)
+        .map_err(|error| ServeError(error.to_string()))
 }

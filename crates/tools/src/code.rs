@@ -70,7 +70,13 @@ struct Row {
 }
 
 const fn row(code: Code, name: &'static str, exit: u8, retryable: bool, hint: &'static str) -> Row {
-    Row { code, name, exit, retryable, hint }
+    Row {
+        code,
+        name,
+        exit,
+        retryable,
+        hint,
+    }
 }
 
 /// One row a code. Exit codes: 2 the request is wrong, 3 refused, 4 no browser, 5 nothing there, 6 the element or a
@@ -169,7 +175,11 @@ mod tests {
         assert_eq!(names.len(), TABLE.len());
         for row in &TABLE {
             let rest = row.name.strip_prefix("BROWSER_").unwrap();
-            assert!(rest.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_'), "{rest}");
+            assert!(
+                rest.bytes()
+                    .all(|byte| byte.is_ascii_uppercase() || byte == b'_'),
+                "{rest}"
+            );
             assert!(row.hint.ends_with('.'), "{}", row.hint);
             assert_ne!(row.exit, 0);
         }

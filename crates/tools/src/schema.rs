@@ -19,7 +19,10 @@ fn plain<T: JsonSchema>(settings: SchemaSettings, with_descriptions: bool) -> Ma
         settings.inline_subschemas = true;
         settings.meta_schema = None;
     });
-    let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
+    let mut schema = settings
+        .into_generator()
+        .into_root_schema_for::<T>()
+        .to_value();
     simplify(&mut schema, with_descriptions);
     let mut object = match schema {
         Value::Object(object) => object,
@@ -34,7 +37,9 @@ fn plain<T: JsonSchema>(settings: SchemaSettings, with_descriptions: bool) -> Ma
 
 fn simplify(schema: &mut Value, with_descriptions: bool) {
     match schema {
-        Value::Array(items) => items.iter_mut().for_each(|item| simplify(item, with_descriptions)),
+        Value::Array(items) => items
+            .iter_mut()
+            .for_each(|item| simplify(item, with_descriptions)),
         Value::Object(object) => {
             for word in ["title", "$schema", "format", "default"] {
                 // A property may have one of these names: then it is a schema itself.
@@ -47,7 +52,9 @@ fn simplify(schema: &mut Value, with_descriptions: bool) {
             }
             without_null(object);
             whole_numbers(object);
-            object.values_mut().for_each(|value| simplify(value, with_descriptions));
+            object
+                .values_mut()
+                .for_each(|value| simplify(value, with_descriptions));
         }
         _ => {}
     }
@@ -65,7 +72,9 @@ fn without_null(object: &mut Map<String, Value>) {
     if let Some(Value::Array(values)) = object.get_mut("enum") {
         values.retain(|value| !value.is_null());
     }
-    let Some(Value::Array(choices)) = object.get_mut("anyOf") else { return };
+    let Some(Value::Array(choices)) = object.get_mut("anyOf") else {
+        return;
+    };
     choices.retain(|choice| choice.get("type").is_none_or(|name| name != "null"));
     if let [Value::Object(only)] = choices.as_slice() {
         let only = only.clone();

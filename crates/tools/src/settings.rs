@@ -23,7 +23,9 @@ impl Settings {
 
     /// How much text a call gets that asks for `wanted`.
     pub(crate) fn chars(&self, wanted: Option<usize>) -> usize {
-        wanted.unwrap_or(Self::DEFAULT_CHARS).min(self.max_text_chars)
+        wanted
+            .unwrap_or(Self::DEFAULT_CHARS)
+            .min(self.max_text_chars)
     }
 }
 
@@ -34,7 +36,7 @@ impl Default for Settings {
             action_timeout: Duration::from_secs(15),
             max_text_chars: 20_000,
             max_sessions: 5,
-            session_idle: Duration::from_secs(30 * 60),
+            session_idle: Duration::from_mins(30),
         }
     }
 }

@@ -28,7 +28,10 @@ pub(super) async fn run(matches: &ArgMatches, layers: &Layers) -> Result<ExitCod
     } else {
         tell(&report, &verdict);
     }
-    Ok(verdict.map_or_else(|failure| output::exit_code(failure.code()), |()| ExitCode::SUCCESS))
+    Ok(verdict.map_or_else(
+        |failure| output::exit_code(failure.code()),
+        |()| ExitCode::SUCCESS,
+    ))
 }
 
 /// Only looks for a browser.
@@ -37,7 +40,12 @@ fn look(config: &Config) -> MachineReport {
         Ok(executable) => Finding {
             name: "browser",
             outcome: Outcome::Good,
-            detail: format!("{} ({}, by {})", executable.path().display(), executable.kind(), executable.source()),
+            detail: format!(
+                "{} ({}, by {})",
+                executable.path().display(),
+                executable.kind(),
+                executable.source()
+            ),
             advice: None,
         },
         Err(error) => Finding {
@@ -47,12 +55,25 @@ fn look(config: &Config) -> MachineReport {
             advice: Some(error.advice()),
         },
     };
-    MachineReport { findings: vec![finding], level: None }
+    MachineReport {
+        findings: vec![finding],
+        level: None,
+    }
 }
 
 fn verdict(config: &Config, report: &MachineReport) -> Result<(), Failure> {
-    let Some(bad) = report.findings.iter().find(|finding| finding.outcome == Outcome::Bad) else { return Ok(()) };
-    let code = if find(&config.lookup()).is_err() { Code::MissingBinary } else { Code::LaunchFailed };
+    let Some(bad) = report
+        .findings
+        .iter()
+        .find(|finding| finding.outcome == Outcome::Bad)
+    else {
+        return Ok(());
+    };
+    let code = if find(&config.lookup()).is_err() {
+        Code::MissingBinary
+    } else {
+        Code::LaunchFailed
+    };
     let failure = Failure::new(code, format_args!("{}: {}", bad.name, bad.detail));
     Err(match &bad.advice {
         Some(advice) => failure.with_hint(format_args!("{advice}.")),
@@ -81,20 +102,30 @@ fn data(report: &MachineReport) -> Value {
 }
 
 fn tell(report: &MachineReport, verdict: &Result<(), Failure>) {
-    let width = report.findings.iter().map(|finding| finding.name.len()).max().unwrap_or_default();
+    let width = report
+        .findings
+        .iter()
+        .map(|finding| finding.name.len())
+        .max()
+        .unwrap_or_default();
     for finding in &report.findings {
         let mark = match finding.outcome {
             Outcome::Good => "ok  ",
             Outcome::Warning => "warn",
             Outcome::Bad => "BAD ",
         };
-        output::answer(format_args!("{mark} {:width$}  {}", finding.name, finding.detail));
+        output::answer(format_args!(
+            "{mark} {:width$}  {}",
+            finding.name, finding.detail
+        ));
         if let Some(advice) = &finding.advice {
             output::answer(format_args!("     {:width$}  -> {advice}", ""));
         }
     }
     output::answer(match (verdict, report.level) {
-        (Ok(()), Some(level)) => format!("Pages can be opened; the browser is contained at the {level} level."),
+        (Ok(()), Some(level)) => {
+            format!("Pages can be opened; the browser is contained at the {level} level.")
+        }
         (Ok(()), None) => "A browser is there; it was not started.".to_owned(),
         (Err(_), _) => "Pages cannot be opened until what is marked BAD is put right.".to_owned(),
     });

@@ -1,5 +1,7 @@
 //! Calls of the catalogue against a real Chromium and the test site.
 
+#![expect(clippy::unwrap_used, reason = "tests and their helpers")]
+
 mod answers;
 mod sessions;
 mod support;
