@@ -57,38 +57,22 @@ impl Tab {
         deadline: Deadline,
     ) -> Result<Screenshot, Error> {
         self.enter(deadline).await?;
-        let metrics = self
-            .page()
-            .call(GetLayoutMetrics {}, deadline.remaining())
-            .await?;
+        let metrics = async || self.page().call(GetLayoutMetrics {}, deadline.remaining()).await;
         let region = match &options.target {
             Some(target) => {
-                let rectangle = self.area(target, deadline).await?;
-                let view = metrics.css_layout_viewport;
-                Rectangle {
-                    x: rectangle.x + view.page_x,
-                    y: rectangle.y + view.page_y,
-                    ..rectangle
-                }
+                let area = self.area(target, deadline).await?;
+                let view = metrics().await?.css_layout_viewport;
+                Some(Rectangle { x: area.x + view.page_x, y: area.y + view.page_y, ..area })
             }
-            None if options.full_page => metrics.css_content_size,
-            None => {
-                let view = metrics.css_layout_viewport;
-                Rectangle {
-                    x: view.page_x,
-                    y: view.page_y,
-                    width: view.client_width,
-                    height: view.client_height,
-                }
-            }
+            None if options.full_page => Some(metrics().await?.css_content_size),
+            None => None,
         };
-        let clip = fitted(&region);
         let format = options.format.unwrap_or(ScreenshotFormat::Png);
         let capture = CaptureScreenshot {
             format: Some(format),
             quality: (format != ScreenshotFormat::Png).then_some(QUALITY),
-            clip: Some(clip),
-            capture_beyond_viewport: Some(options.full_page || options.target.is_some()),
+            clip: region.as_ref().map(fitted),
+            capture_beyond_viewport: Some(region.is_some()),
             optimize_for_speed: Some(true),
         };
         let data = self.page().call(capture, deadline.remaining()).await?.data;
