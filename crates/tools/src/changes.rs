@@ -1,11 +1,12 @@
 //! What an action changed, as data and as text.
 
-use bathy_browser::{Changes, Dialog, TabSummary};
+use bathy_browser::{Acted, Changes, Dialog, TabSummary};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::answer::Text;
 use crate::escape;
+use crate::tool::Output;
 
 /// [`Changes`] as an answer carries them; what did not happen is left out.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -179,5 +180,28 @@ impl ChangesView {
         if self.more_outline > 0 {
             text.page_line(format_args!("… {} more lines changed", self.more_outline));
         }
+    }
+}
+
+/// The page after an action.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ActedView {
+    url: String,
+    title: String,
+    changes: ChangesView,
+}
+
+impl From<Acted> for ActedView {
+    fn from(acted: Acted) -> Self {
+        Self { url: acted.url, title: acted.title, changes: acted.changes.into() }
+    }
+}
+
+impl Output for ActedView {
+    fn write(&self, text: &mut Text) {
+        self.changes.write_facts(text);
+        text.page(&self.url, &self.title);
+        self.changes.write_page(text);
     }
 }

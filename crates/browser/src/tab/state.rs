@@ -101,10 +101,6 @@ impl<T> Recent<T> {
         self.items.iter().skip(self.items.len().saturating_sub(new))
     }
 
-    pub(crate) fn last_mut(&mut self) -> Option<&mut T> {
-        self.items.back_mut()
-    }
-
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &T> {
         self.items.iter()
     }

@@ -2,14 +2,13 @@
 
 use bathy_browser::{Key, Target};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::Failure;
 use crate::action::Call;
-use crate::answer::Text;
-use crate::changes::ChangesView;
+use crate::changes::ActedView;
 use crate::target::RefArgument;
-use crate::tool::{About, Common, Effect, Output, PageTool, Tool};
+use crate::tool::{About, Common, Effect, PageTool, Tool};
 
 struct Press;
 
@@ -50,14 +49,6 @@ impl JsonSchema for KeyArgument {
     }
 }
 
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-struct Pressed {
-    url: String,
-    title: String,
-    changes: ChangesView,
-}
-
 impl PageTool for Press {
     const ABOUT: About = About {
         name: "browser_press",
@@ -72,19 +63,11 @@ impl PageTool for Press {
         common: Common::Page,
     };
     type Params = Params;
-    type Output = Pressed;
+    type Output = ActedView;
 
-    async fn run(call: Call, params: Params) -> Result<Pressed, Failure> {
+    async fn run(call: Call, params: Params) -> Result<ActedView, Failure> {
         let target = params.r#ref.map(|reference| Target::Ref(reference.0));
         let acted = call.tab().await?.press(&params.key.0, target.as_ref(), call.deadline()).await?;
-        Ok(Pressed { url: acted.url, title: acted.title, changes: acted.changes.into() })
-    }
-}
-
-impl Output for Pressed {
-    fn write(&self, text: &mut Text) {
-        self.changes.write_facts(text);
-        text.page(&self.url, &self.title);
-        self.changes.write_page(text);
+        Ok(acted.into())
     }
 }
