@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
-    let root =
-        PathBuf::from(env::var("CARGO_MANIFEST_DIR").map_err(io::Error::other)?).join("pages");
+    let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR").map_err(io::Error::other)?).join("pages");
     println!("cargo::rerun-if-changed={}", root.display());
     let mut files = Vec::new();
     collect(&root, &mut files)?;
@@ -16,12 +15,7 @@ fn main() -> io::Result<()> {
     for file in &files {
         let name = file.strip_prefix(&root).map_err(io::Error::other)?;
         let name = name.to_string_lossy().replace('\\', "/");
-        writeln!(
-            table,
-            "    ({name:?}, include_str!({:?})),",
-            file.display().to_string()
-        )
-        .map_err(io::Error::other)?;
+        writeln!(table, "    ({name:?}, include_str!({:?})),", file.display().to_string()).map_err(io::Error::other)?;
     }
     table.push_str("]\n");
     let out = PathBuf::from(env::var("OUT_DIR").map_err(io::Error::other)?);

@@ -26,18 +26,14 @@ const SESSIONS: usize = 20;
 const GRACE: Duration = Duration::from_secs(3);
 
 /// A small page with a button that does nothing.
-const SMALL: &str =
-    "<!doctype html><title>Small</title><button>Silent</button><p>A small page.</p>";
+const SMALL: &str = "<!doctype html><title>Small</title><button>Silent</button><p>A small page.</p>";
 
 /// Measures everything and prints a table.
 pub(crate) async fn run(rounds: usize) -> Result<(), Problem> {
     setup::browser()?;
     let bathy = build_bathy(Profile::Release)?;
     let site = TestSite::start().await;
-    let pages = Pages {
-        small: site.page(SMALL),
-        manual: site.add(Page::html(manual())),
-    };
+    let pages = Pages { small: site.page(SMALL), manual: site.add(Page::html(manual())) };
     println!("{rounds} rounds, bathy and bare in turns; all times are medians in ms");
 
     let mut table = Vec::new();
@@ -81,12 +77,7 @@ async fn cold_start(bathy: &Path, pages: &Pages, rounds: usize) -> Result<Row, P
     for _ in 0..rounds {
         let started = Instant::now();
         let mut client = start(bathy).await?;
-        client
-            .tool(
-                "browser_navigate",
-                json!({"url": pages.small, "read": "none"}),
-            )
-            .await?;
+        client.tool("browser_navigate", json!({"url": pages.small, "read": "none"})).await?;
         ours.push(started.elapsed());
         client.finish().await?;
 
@@ -96,23 +87,14 @@ async fn cold_start(bathy: &Path, pages: &Pages, rounds: usize) -> Result<Row, P
         bare.push(started.elapsed());
         browser.stop().await?;
     }
-    Ok(Row::time(
-        "start to first page",
-        ours,
-        Some(bare),
-        Budget::None,
-    ))
+    Ok(Row::time("start to first page", ours, Some(bare), Budget::None))
 }
 
 /// What a running server and a running browser take.
 async fn warm(bathy: &Path, pages: &Pages, rounds: usize) -> Result<Vec<Row>, Problem> {
     let browser = BareBrowser::start().await?;
     let page = browser.open_page().await?;
-    let mut warm = Warm {
-        client: start(bathy).await?,
-        browser,
-        page,
-    };
+    let mut warm = Warm { client: start(bathy).await?, browser, page };
     let [mut load, mut click, mut session] = [const { Pair::EMPTY }; 3];
     let (mut outline, mut outline_bytes) = (Vec::new(), 0);
     // The first round warms both sides up and does not count.
@@ -124,12 +106,7 @@ async fn warm(bathy: &Path, pages: &Pages, rounds: usize) -> Result<Vec<Row>, Pr
         warm.load(&pages.small, &mut load).await?;
         warm.click(&mut click).await?;
         warm.session(&mut session).await?;
-        warm.client
-            .tool(
-                "browser_navigate",
-                json!({"url": pages.manual, "read": "none"}),
-            )
-            .await?;
+        warm.client.tool("browser_navigate", json!({"url": pages.manual, "read": "none"})).await?;
         let started = Instant::now();
         outline_bytes = warm.client.tool("browser_snapshot", json!({})).await?.len();
         outline.push(started.elapsed());
@@ -138,42 +115,12 @@ async fn warm(bathy: &Path, pages: &Pages, rounds: usize) -> Result<Vec<Row>, Pr
     warm.client.finish().await?;
     warm.browser.stop().await?;
     Ok(vec![
-        Row::time(
-            "new session, warm",
-            session.ours,
-            Some(session.bare),
-            Budget::AtMost(25.0),
-        ),
-        Row::time(
-            "navigate a small page",
-            load.ours,
-            Some(load.bare),
-            Budget::TimesBare(1.2),
-        ),
-        Row::time(
-            "click that changes nothing",
-            click.ours,
-            Some(click.bare),
-            Budget::AtMost(40.0),
-        ),
-        Row::time(
-            "outline of a 755 KB page",
-            outline,
-            None,
-            Budget::AtMost(100.0),
-        ),
-        Row::size(
-            "outline of a 755 KB page",
-            "KB",
-            kilobytes(outline_bytes),
-            Budget::AtMost(10.0),
-        ),
-        Row::size(
-            "tools/list",
-            "KB",
-            kilobytes(tools.to_string().len()),
-            Budget::AtMost(10.0),
-        ),
+        Row::time("new session, warm", session.ours, Some(session.bare), Budget::AtMost(25.0)),
+        Row::time("navigate a small page", load.ours, Some(load.bare), Budget::TimesBare(1.2)),
+        Row::time("click that changes nothing", click.ours, Some(click.bare), Budget::AtMost(40.0)),
+        Row::time("outline of a 755 KB page", outline, None, Budget::AtMost(100.0)),
+        Row::size("outline of a 755 KB page", "KB", kilobytes(outline_bytes), Budget::AtMost(10.0)),
+        Row::size("tools/list", "KB", kilobytes(tools.to_string().len()), Budget::AtMost(10.0)),
     ])
 }
 
@@ -191,18 +138,13 @@ struct Pair {
 }
 
 impl Pair {
-    const EMPTY: Self = Self {
-        ours: Vec::new(),
-        bare: Vec::new(),
-    };
+    const EMPTY: Self = Self { ours: Vec::new(), bare: Vec::new() };
 }
 
 impl Warm {
     async fn load(&mut self, url: &str, times: &mut Pair) -> Result<(), Problem> {
         let started = Instant::now();
-        self.client
-            .tool("browser_navigate", json!({"url": url, "read": "none"}))
-            .await?;
+        self.client.tool("browser_navigate", json!({"url": url, "read": "none"})).await?;
         times.ours.push(started.elapsed());
         let started = Instant::now();
         self.page.load(url).await?;
@@ -212,15 +154,9 @@ impl Warm {
 
     /// Clicks the button of the small page, which stands in its upper left corner.
     async fn click(&mut self, times: &mut Pair) -> Result<(), Problem> {
-        let button = reference(
-            &self.client.tool("browser_snapshot", json!({})).await?,
-            "button",
-            "Silent",
-        )?;
+        let button = reference(&self.client.tool("browser_snapshot", json!({})).await?, "button", "Silent")?;
         let started = Instant::now();
-        self.client
-            .tool("browser_click", json!({"ref": button, "read": "none"}))
-            .await?;
+        self.client.tool("browser_click", json!({"ref": button, "read": "none"})).await?;
         times.ours.push(started.elapsed());
         let started = Instant::now();
         self.page.click(20.0, 15.0).await?;
@@ -230,9 +166,7 @@ impl Warm {
 
     async fn session(&mut self, times: &mut Pair) -> Result<(), Problem> {
         let started = Instant::now();
-        self.client
-            .tool("browser_session_start", json!({"label": "bench"}))
-            .await?;
+        self.client.tool("browser_session_start", json!({"label": "bench"})).await?;
         times.ours.push(started.elapsed());
         self.client.tool("browser_session_stop", json!({})).await?;
         let started = Instant::now();
@@ -246,26 +180,13 @@ impl Warm {
 async fn weight(bathy: &Path, pages: &Pages) -> Result<Vec<Row>, Problem> {
     let mut client = McpClient::start(
         bathy,
-        [
-            "mcp",
-            "--embedded",
-            "--allow-private-network",
-            "--max-sessions",
-            &SESSIONS.to_string(),
-        ],
+        ["mcp", "--embedded", "--allow-private-network", "--max-sessions", &SESSIONS.to_string()],
     )
     .await?;
     for number in 0..SESSIONS {
-        client
-            .tool(
-                "browser_session_start",
-                json!({"label": format!("bench {number}"), "url": pages.small}),
-            )
-            .await?;
+        client.tool("browser_session_start", json!({"label": format!("bench {number}"), "url": pages.small})).await?;
     }
-    let process = client.process_id().ok_or_else(|| Problem::ServerEnded {
-        method: "tools/call".to_owned(),
-    })?;
+    let process = client.process_id().ok_or_else(|| Problem::ServerEnded { method: "tools/call".to_owned() })?;
     let family = Family::of(process)?;
     let memory = family.memory_in_megabytes();
     client.kill().await?;
@@ -273,54 +194,25 @@ async fn weight(bathy: &Path, pages: &Pages) -> Result<Vec<Row>, Problem> {
     let left = family.alive();
     let grown = u32::try_from(left).map_or(f64::MAX, f64::from);
     Ok(vec![
-        Row::size(
-            "twenty sessions, one page each",
-            "MB",
-            memory,
-            Budget::AtMost(500.0),
-        ),
-        Row::size(
-            "processes 3 s after kill -9",
-            "",
-            grown,
-            Budget::AtMost(0.0),
-        ),
+        Row::size("twenty sessions, one page each", "MB", memory, Budget::AtMost(500.0)),
+        Row::size("processes 3 s after kill -9", "", grown, Budget::AtMost(0.0)),
     ])
 }
 
 impl Row {
-    fn time(
-        what: &'static str,
-        ours: Vec<Duration>,
-        bare: Option<Vec<Duration>>,
-        budget: Budget,
-    ) -> Self {
-        Self {
-            what,
-            unit: "ms",
-            bathy: median(ours),
-            bare: bare.map(median),
-            budget,
-        }
+    fn time(what: &'static str, ours: Vec<Duration>, bare: Option<Vec<Duration>>, budget: Budget) -> Self {
+        Self { what, unit: "ms", bathy: median(ours), bare: bare.map(median), budget }
     }
 
     fn size(what: &'static str, unit: &'static str, bathy: f64, budget: Budget) -> Self {
-        Self {
-            what,
-            unit,
-            bathy,
-            bare: None,
-            budget,
-        }
+        Self { what, unit, bathy, bare: None, budget }
     }
 
     /// What the figure is held to, and whether it holds.
     fn verdict(&self) -> (String, &'static str) {
         let (shown, limit) = match (&self.budget, self.bare) {
             (Budget::AtMost(limit), _) => (format!("≤ {limit} {}", self.unit), Some(*limit)),
-            (Budget::TimesBare(factor), Some(bare)) => {
-                (format!("≤ {factor} × bare"), Some(factor * bare))
-            }
+            (Budget::TimesBare(factor), Some(bare)) => (format!("≤ {factor} × bare"), Some(factor * bare)),
             (Budget::TimesBare(_), None) | (Budget::None, _) => (String::new(), None),
         };
         let word = match limit {
@@ -333,17 +225,10 @@ impl Row {
 }
 
 fn render(table: &[Row]) -> String {
-    let mut text =
-        String::from("\n| what | bathy | bare | ratio | budget | |\n|---|---|---|---|---|---|\n");
+    let mut text = String::from("\n| what | bathy | bare | ratio | budget | |\n|---|---|---|---|---|---|\n");
     for row in table {
-        let bare = row
-            .bare
-            .map(|bare| format!("{bare:.1}"))
-            .unwrap_or_default();
-        let ratio = row
-            .bare
-            .map(|bare| format!("{:.2}", row.bathy / bare))
-            .unwrap_or_default();
+        let bare = row.bare.map(|bare| format!("{bare:.1}")).unwrap_or_default();
+        let ratio = row.bare.map(|bare| format!("{:.2}", row.bathy / bare)).unwrap_or_default();
         let (budget, verdict) = row.verdict();
         // Writing into a string cannot fail.
         let _ = writeln!(
@@ -358,9 +243,7 @@ fn render(table: &[Row]) -> String {
 /// The median in milliseconds; zero of nothing.
 fn median(mut times: Vec<Duration>) -> f64 {
     times.sort();
-    times
-        .get(times.len() / 2)
-        .map_or(0.0, |time| time.as_secs_f64() * 1000.0)
+    times.get(times.len() / 2).map_or(0.0, |time| time.as_secs_f64() * 1000.0)
 }
 
 fn kilobytes(bytes: usize) -> f64 {
@@ -393,22 +276,10 @@ mod tests {
 
     #[test]
     fn a_budget_is_held_to_its_limit_and_no_further() {
-        let row = |bathy, bare, budget| Row {
-            what: "x",
-            unit: "ms",
-            bathy,
-            bare,
-            budget,
-        };
-        assert_eq!(
-            row(25.0, None, Budget::AtMost(25.0)).verdict(),
-            ("≤ 25 ms".to_owned(), "holds")
-        );
+        let row = |bathy, bare, budget| Row { what: "x", unit: "ms", bathy, bare, budget };
+        assert_eq!(row(25.0, None, Budget::AtMost(25.0)).verdict(), ("≤ 25 ms".to_owned(), "holds"));
         assert_eq!(row(25.1, None, Budget::AtMost(25.0)).verdict().1, "MISSED");
-        assert_eq!(
-            row(13.0, Some(10.0), Budget::TimesBare(1.2)).verdict().1,
-            "MISSED"
-        );
+        assert_eq!(row(13.0, Some(10.0), Budget::TimesBare(1.2)).verdict().1, "MISSED");
         assert_eq!(row(13.0, Some(10.0), Budget::None).verdict().1, "");
     }
 

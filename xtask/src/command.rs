@@ -30,23 +30,12 @@ pub(crate) fn run(command: &mut Command) -> Result<(), Problem> {
     let shown = shown(command);
     println!("$ {shown}");
     let status = command.status().doing(|| format!("start `{shown}`"))?;
-    if status.success() {
-        Ok(())
-    } else {
-        Err(Problem::Command {
-            command: shown,
-            status: status.to_string(),
-        })
-    }
+    if status.success() { Ok(()) } else { Err(Problem::Command { command: shown, status: status.to_string() }) }
 }
 
 /// Whether a command can be started and ends well; its output is not shown.
 pub(crate) fn works(command: &mut Command) -> bool {
-    command
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .is_ok_and(|status| status.success())
+    command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
 }
 
 /// What a build of `bathy` is optimised for.
@@ -61,13 +50,7 @@ pub(crate) enum Profile {
 /// Builds the program and gives its path.
 pub(crate) fn build_bathy(profile: Profile) -> Result<PathBuf, Problem> {
     let mut command = cargo();
-    command.args([
-        "build",
-        "--package",
-        "bathy",
-        "--message-format",
-        "json-render-diagnostics",
-    ]);
+    command.args(["build", "--package", "bathy", "--message-format", "json-render-diagnostics"]);
     if matches!(profile, Profile::Release) {
         command.arg("--release");
     }
@@ -76,25 +59,18 @@ pub(crate) fn build_bathy(profile: Profile) -> Result<PathBuf, Problem> {
     println!("$ {shown}");
     let output = command.output().doing(|| format!("start `{shown}`"))?;
     if !output.status.success() {
-        return Err(Problem::Command {
-            command: shown,
-            status: output.status.to_string(),
-        });
+        return Err(Problem::Command { command: shown, status: output.status.to_string() });
     }
     String::from_utf8_lossy(&output.stdout)
         .lines()
         .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())
-        .filter(|message| {
-            message["target"]["name"] == "bathy" && message["target"]["kind"][0] == "bin"
-        })
+        .filter(|message| message["target"]["name"] == "bathy" && message["target"]["kind"][0] == "bin")
         .find_map(|message| message["executable"].as_str().map(PathBuf::from))
         .ok_or_else(|| Problem::Expectation(format!("`{shown}` named no executable")))
 }
 
 fn shown(command: &Command) -> String {
-    let program = Path::new(command.get_program())
-        .file_name()
-        .unwrap_or(command.get_program());
+    let program = Path::new(command.get_program()).file_name().unwrap_or(command.get_program());
     std::iter::once(program)
         .chain(command.get_args())
         .map(|word| word.to_string_lossy().into_owned())

@@ -36,11 +36,8 @@ pub(crate) async fn run() -> Result<(), Problem> {
     agent.shop(&shop).await?;
     agent.client.finish().await?;
 
-    let order = site
-        .wait_report(|report| report.kind == "order", ORDER_DEADLINE)
-        .await;
-    let order =
-        order.ok_or_else(|| Problem::Expectation("the shop never got the order".to_owned()))?;
+    let order = site.wait_report(|report| report.kind == "order", ORDER_DEADLINE).await;
+    let order = order.ok_or_else(|| Problem::Expectation("the shop never got the order".to_owned()))?;
     say("what the shop got, by its own account");
     println!("{:#}", order.details["data"]);
     show_ledger(&ledger)
@@ -67,31 +64,22 @@ impl Agent {
             "--ledger-file".as_ref(),
             ledger.as_os_str(),
         ];
-        Ok(Self {
-            client: McpClient::start(bathy, arguments).await?,
-        })
+        Ok(Self { client: McpClient::start(bathy, arguments).await? })
     }
 
     async fn shop(&mut self, shop: &str) -> Result<(), Problem> {
         say("open the shop and look at its outline");
-        self.quietly("browser_navigate", json!({"url": shop, "read": "none"}))
-            .await?;
+        self.quietly("browser_navigate", json!({"url": shop, "read": "none"})).await?;
         let outline = self.outline().await?;
 
         say("search for lamps");
         let field = reference(&outline, "searchbox", "Search products")?;
-        self.quietly("browser_fill", json!({"ref": field, "value": "lamp"}))
-            .await?;
-        self.show("browser_press", json!({"key": "Enter", "ref": field}))
-            .await?;
+        self.quietly("browser_fill", json!({"ref": field, "value": "lamp"})).await?;
+        self.show("browser_press", json!({"key": "Enter", "ref": field})).await?;
 
         say("order the lamp that was found");
         let outline = self.outline().await?;
-        self.show(
-            "browser_click",
-            json!({"ref": reference(&outline, "link", "Order Dive lamp")?}),
-        )
-        .await?;
+        self.show("browser_click", json!({"ref": reference(&outline, "link", "Order Dive lamp")?})).await?;
 
         say("fill the order form");
         let outline = self.outline().await?;
@@ -103,27 +91,17 @@ impl Agent {
         ];
         for (role, name, value) in fields {
             let field = reference(&outline, role, name)?;
-            self.show("browser_fill", json!({"ref": field, "value": value}))
-                .await?;
+            self.show("browser_fill", json!({"ref": field, "value": value})).await?;
         }
         let product = reference(&outline, "combobox", "Product")?;
-        self.show(
-            "browser_select",
-            json!({"ref": product, "values": ["Depth gauge"]}),
-        )
-        .await?;
+        self.show("browser_select", json!({"ref": product, "values": ["Depth gauge"]})).await?;
         for (role, name) in [("radio", "Express"), ("checkbox", "Gift wrap")] {
-            self.show(
-                "browser_click",
-                json!({"ref": reference(&outline, role, name)?}),
-            )
-            .await?;
+            self.show("browser_click", json!({"ref": reference(&outline, role, name)?})).await?;
         }
 
         say("send it, and see what changed");
         let button = reference(&outline, "button", "Place order")?;
-        self.show("browser_click", json!({"ref": button, "read": "changes"}))
-            .await?;
+        self.show("browser_click", json!({"ref": button, "read": "changes"})).await?;
 
         say("take a picture");
         self.show("browser_screenshot", json!({})).await?;
@@ -151,22 +129,14 @@ impl Agent {
 }
 
 /// The ref of the first line of an outline that has this role and name.
-pub(crate) fn reference(
-    outline: &str,
-    role: &'static str,
-    name: &'static str,
-) -> Result<String, Problem> {
+pub(crate) fn reference(outline: &str, role: &'static str, name: &'static str) -> Result<String, Problem> {
     let start = format!("{role} \"{name}\"");
     outline
         .lines()
         .filter_map(|line| line.trim_start().strip_prefix(start.as_str()))
         .find_map(|rest| rest.split_whitespace().find(|word| word.starts_with("@e")))
         .map(str::to_owned)
-        .ok_or_else(|| Problem::NotInOutline {
-            role,
-            name,
-            outline: outline.to_owned(),
-        })
+        .ok_or_else(|| Problem::NotInOutline { role, name, outline: outline.to_owned() })
 }
 
 /// The host and port of an entry; empty where it is about none.
@@ -181,10 +151,7 @@ fn destination(entry: &Value) -> String {
 fn show_ledger(path: &Path) -> Result<(), Problem> {
     say("the ledger: who was talked to, and who was not");
     let text = fs::read_to_string(path).doing(|| format!("read {}", path.display()))?;
-    let entries: Vec<Value> = text
-        .lines()
-        .filter_map(|line| serde_json::from_str(line).ok())
-        .collect();
+    let entries: Vec<Value> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     for entry in &entries {
         let field = |name: &str| entry[name].as_str().unwrap_or_default();
         println!(
@@ -196,20 +163,13 @@ fn show_ledger(path: &Path) -> Result<(), Problem> {
             field("reason")
         );
     }
-    let about = |verdict: &str, host: &str| {
-        entries
-            .iter()
-            .any(|entry| entry["verdict"] == verdict && entry["host"] == host)
-    };
+    let about =
+        |verdict: &str, host: &str| entries.iter().any(|entry| entry["verdict"] == verdict && entry["host"] == host);
     if !about("refused", STRANGER) {
-        return Err(Problem::Expectation(format!(
-            "the ledger has no refusal of {STRANGER}"
-        )));
+        return Err(Problem::Expectation(format!("the ledger has no refusal of {STRANGER}")));
     }
     if about("allowed", STRANGER) {
-        return Err(Problem::Expectation(format!(
-            "the ledger says that {STRANGER} was let through"
-        )));
+        return Err(Problem::Expectation(format!("the ledger says that {STRANGER} was let through")));
     }
     println!("\nthe order reached the shop; {STRANGER} got nothing");
     Ok(())

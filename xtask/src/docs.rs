@@ -22,11 +22,7 @@ pub(crate) fn run(check: bool) -> Result<(), Problem> {
             outdated.push(format!("docs/{}", name.display()));
         }
     }
-    if outdated.is_empty() {
-        Ok(())
-    } else {
-        Err(Problem::Outdated(outdated))
-    }
+    if outdated.is_empty() { Ok(()) } else { Err(Problem::Outdated(outdated)) }
 }
 
 fn generate(bathy: &Path, folder: &Path) -> Result<(), Problem> {

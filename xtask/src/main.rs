@@ -1,9 +1,5 @@
 //! Development tasks, run as `cargo xtask TASK`.
-#![expect(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "a task talks to the person who started it"
-)]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a task talks to the person who started it")]
 
 mod bench;
 mod command;
@@ -21,11 +17,7 @@ use clap::{Parser, Subcommand};
 use crate::problem::Problem;
 
 #[derive(Parser)]
-#[command(
-    name = "cargo xtask",
-    bin_name = "cargo xtask",
-    about = "Development tasks of Bathysphere"
-)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", about = "Development tasks of Bathysphere")]
 struct Arguments {
     #[command(subcommand)]
     task: Task,

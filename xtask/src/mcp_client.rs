@@ -45,23 +45,13 @@ impl McpClient {
             .spawn()
             .doing(starting)?;
         let (Some(input), Some(output)) = (server.stdin.take(), server.stdout.take()) else {
-            return Err(Problem::ServerEnded {
-                method: "initialize".to_owned(),
-            });
+            return Err(Problem::ServerEnded { method: "initialize".to_owned() });
         };
-        let mut client = Self {
-            server,
-            input,
-            output: BufReader::new(output).lines(),
-            next_id: 0,
-        };
+        let mut client = Self { server, input, output: BufReader::new(output).lines(), next_id: 0 };
         let about_us = json!({"name": "bathysphere-xtask", "version": env!("CARGO_PKG_VERSION")});
-        let greeting =
-            json!({"protocolVersion": REVISION, "capabilities": {}, "clientInfo": about_us});
+        let greeting = json!({"protocolVersion": REVISION, "capabilities": {}, "clientInfo": about_us});
         client.request("initialize", greeting).await?;
-        client
-            .send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
-            .await?;
+        client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await?;
         Ok(client)
     }
 
@@ -72,15 +62,10 @@ impl McpClient {
 
     /// Calls a tool and gives the text of its answer.
     pub(crate) async fn tool(&mut self, name: &str, arguments: Value) -> Result<String, Problem> {
-        let result = self
-            .request("tools/call", json!({"name": name, "arguments": arguments}))
-            .await?;
+        let result = self.request("tools/call", json!({"name": name, "arguments": arguments})).await?;
         let text = text_of(&result);
         if result["isError"] == true {
-            return Err(Problem::Tool {
-                tool: name.to_owned(),
-                message: text,
-            });
+            return Err(Problem::Tool { tool: name.to_owned(), message: text });
         }
         Ok(text)
     }
@@ -89,60 +74,37 @@ impl McpClient {
     pub(crate) async fn request(&mut self, method: &str, params: Value) -> Result<Value, Problem> {
         self.next_id += 1;
         let id = self.next_id;
-        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
-            .await?;
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})).await?;
         let mut answer = timeout(PATIENCE, self.answer(id, method))
             .await
-            .map_err(|_| Problem::ServerSilent {
-                method: method.to_owned(),
-                after: PATIENCE,
-            })??;
+            .map_err(|_| Problem::ServerSilent { method: method.to_owned(), after: PATIENCE })??;
         if answer["error"].is_null() {
             return Ok(answer["result"].take());
         }
-        Err(Problem::ServerRefused {
-            method: method.to_owned(),
-            message: answer["error"].to_string(),
-        })
+        Err(Problem::ServerRefused { method: method.to_owned(), message: answer["error"].to_string() })
     }
 
     /// Ends the server's input and waits until it has gone.
     pub(crate) async fn finish(self) -> Result<ExitStatus, Problem> {
-        let Self {
-            mut server, input, ..
-        } = self;
+        let Self { mut server, input, .. } = self;
         drop(input);
         timeout(FAREWELL, server.wait())
             .await
-            .map_err(|_| Problem::ServerSilent {
-                method: "end of input".to_owned(),
-                after: FAREWELL,
-            })?
+            .map_err(|_| Problem::ServerSilent { method: "end of input".to_owned(), after: FAREWELL })?
             .doing(|| "wait for the server".to_owned())
     }
 
     /// Kills the server at once, as `kill -9` does.
     pub(crate) async fn kill(mut self) -> Result<(), Problem> {
-        self.server
-            .kill()
-            .await
-            .doing(|| "kill the server".to_owned())
+        self.server.kill().await.doing(|| "kill the server".to_owned())
     }
 
     async fn answer(&mut self, id: u64, method: &str) -> Result<Value, Problem> {
         loop {
-            let line = self
-                .output
-                .next_line()
-                .await
-                .doing(|| "read from the server".to_owned())?;
-            let line = line.ok_or_else(|| Problem::ServerEnded {
-                method: method.to_owned(),
-            })?;
+            let line = self.output.next_line().await.doing(|| "read from the server".to_owned())?;
+            let line = line.ok_or_else(|| Problem::ServerEnded { method: method.to_owned() })?;
             let Ok(message) = serde_json::from_str::<Value>(&line) else {
-                return Err(Problem::Expectation(format!(
-                    "the server wrote a line that is no JSON: {line}"
-                )));
+                return Err(Problem::Expectation(format!("the server wrote a line that is no JSON: {line}")));
             };
             if message["id"] == id && message["method"].is_null() {
                 return Ok(message);
@@ -150,33 +112,19 @@ impl McpClient {
             // The server may ask, too; this client offers nothing.
             if !message["id"].is_null() && !message["method"].is_null() {
                 let refusal = json!({"code": -32601, "message": "not supported"});
-                self.send(&json!({"jsonrpc": "2.0", "id": message["id"], "error": refusal}))
-                    .await?;
+                self.send(&json!({"jsonrpc": "2.0", "id": message["id"], "error": refusal})).await?;
             }
         }
     }
 
     async fn send(&mut self, message: &Value) -> Result<(), Problem> {
         let line = format!("{message}\n");
-        self.input
-            .write_all(line.as_bytes())
-            .await
-            .doing(|| "write to the server".to_owned())?;
-        self.input
-            .flush()
-            .await
-            .doing(|| "write to the server".to_owned())
+        self.input.write_all(line.as_bytes()).await.doing(|| "write to the server".to_owned())?;
+        self.input.flush().await.doing(|| "write to the server".to_owned())
     }
 }
 
 fn text_of(result: &Value) -> String {
-    let parts = result["content"]
-        .as_array()
-        .map(Vec::as_slice)
-        .unwrap_or_default();
-    parts
-        .iter()
-        .filter_map(|part| part["text"].as_str())
-        .collect::<Vec<_>>()
-        .join("\n")
+    let parts = result["content"].as_array().map(Vec::as_slice).unwrap_or_default();
+    parts.iter().filter_map(|part| part["text"].as_str()).collect::<Vec<_>>().join("\n")
 }

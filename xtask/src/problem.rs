@@ -25,11 +25,7 @@ pub(crate) enum Problem {
     #[error("the tool {tool} failed: {message}")]
     Tool { tool: String, message: String },
     #[error("the outline has no {role} named {name:?}:\n{outline}")]
-    NotInOutline {
-        role: &'static str,
-        name: &'static str,
-        outline: String,
-    },
+    NotInOutline { role: &'static str, name: &'static str, outline: String },
     #[error("the bare browser failed: {0}")]
     BareBrowser(String),
     #[error("{0}")]
@@ -46,9 +42,6 @@ pub(crate) trait Doing<T> {
 
 impl<T> Doing<T> for io::Result<T> {
     fn doing(self, doing: impl FnOnce() -> String) -> Result<T, Problem> {
-        self.map_err(|source| Problem::Io {
-            doing: doing(),
-            source,
-        })
+        self.map_err(|source| Problem::Io { doing: doing(), source })
     }
 }

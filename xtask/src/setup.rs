@@ -11,48 +11,33 @@ use crate::problem::Problem;
 pub(crate) fn everything() -> Result<(), Problem> {
     browser()?;
     compiler()?;
-    ["cargo-nextest", "cargo-deny", "cargo-fuzz"]
-        .into_iter()
-        .try_for_each(cargo_tool)
+    ["cargo-nextest", "cargo-deny", "cargo-fuzz"].into_iter().try_for_each(cargo_tool)
 }
 
 /// A headless shell and fonts, or any Chromium where Debian's packages cannot be had.
 pub(crate) fn browser() -> Result<(), Problem> {
     let found = find(&Lookup::of_this_process());
-    let is_shell = found
-        .as_ref()
-        .is_ok_and(|executable| executable.kind() == Kind::HeadlessShell);
+    let is_shell = found.as_ref().is_ok_and(|executable| executable.kind() == Kind::HeadlessShell);
     let mut missing = Vec::new();
     if !is_shell && works(program("apt-cache").args(["show", "chromium-headless-shell"])) {
         missing.push("chromium-headless-shell");
     }
-    if works(program("dpkg").arg("--version"))
-        && !works(program("dpkg").args(["--status", "fonts-liberation"]))
-    {
+    if works(program("dpkg").arg("--version")) && !works(program("dpkg").args(["--status", "fonts-liberation"])) {
         missing.push("fonts-liberation");
     }
     match (apt_install(&missing), found) {
         // A full Chromium, or a text in a fallback font, is slower or uglier but does the job.
         (_, Ok(_)) => Ok(()),
-        (Ok(()), Err(_)) => {
-            find(&Lookup::of_this_process())
-                .map(drop)
-                .map_err(|error| Problem::Missing {
-                    what: "a Chromium".to_owned(),
-                    advice: error.advice(),
-                })
-        }
+        (Ok(()), Err(_)) => find(&Lookup::of_this_process())
+            .map(drop)
+            .map_err(|error| Problem::Missing { what: "a Chromium".to_owned(), advice: error.advice() }),
         (Err(problem), Err(_)) => Err(problem),
     }
 }
 
 /// The C++ compiler that the fuzzing library is built with.
 fn compiler() -> Result<(), Problem> {
-    if works(program("c++").arg("--version")) {
-        Ok(())
-    } else {
-        apt_install(&["g++"])
-    }
+    if works(program("c++").arg("--version")) { Ok(()) } else { apt_install(&["g++"]) }
 }
 
 /// A subcommand of Cargo.
@@ -93,9 +78,7 @@ fn apt_install(packages: &[&str]) -> Result<(), Problem> {
             .args(["install", "--yes", "--no-install-recommends"])
             .args(packages))
     };
-    install(apt_get())
-        .or_else(|_| run(apt_get().arg("update")).and_then(|()| install(apt_get())))
-        .map_err(|_| advice())
+    install(apt_get()).or_else(|_| run(apt_get().arg("update")).and_then(|()| install(apt_get()))).map_err(|_| advice())
 }
 
 /// How to start `apt-get` as root, if that can be done without a question.
@@ -103,11 +86,7 @@ fn apt_get() -> Option<fn() -> Command> {
     let direct: fn() -> Command = || program("apt-get");
     let by_sudo: fn() -> Command = || {
         let mut sudo = program("sudo");
-        sudo.args([
-            "--non-interactive",
-            "--preserve-env=DEBIAN_FRONTEND",
-            "apt-get",
-        ]);
+        sudo.args(["--non-interactive", "--preserve-env=DEBIAN_FRONTEND", "apt-get"]);
         sudo
     };
     if !works(direct().arg("--version")) {

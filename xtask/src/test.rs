@@ -39,11 +39,7 @@ pub(crate) fn run() -> Result<(), Problem> {
             eprintln!("{name}: {problem}");
         }
         let took = started.elapsed();
-        println!(
-            "== {name}: {} after {:.1} s",
-            if result.is_ok() { "ok" } else { "FAILED" },
-            took.as_secs_f64()
-        );
+        println!("== {name}: {} after {:.1} s", if result.is_ok() { "ok" } else { "FAILED" }, took.as_secs_f64());
         results.push((name, took, result));
     }
     summarize(&results)
@@ -58,16 +54,8 @@ fn summarize(results: &[(&'static str, Duration, Result<(), Problem>)]) -> Resul
         };
         println!("  {name:<28} {:>7.1} s  {verdict}", took.as_secs_f64());
     }
-    let failed: Vec<_> = results
-        .iter()
-        .filter(|(.., result)| result.is_err())
-        .map(|(name, ..)| *name)
-        .collect();
-    if failed.is_empty() {
-        Ok(())
-    } else {
-        Err(Problem::Steps(failed))
-    }
+    let failed: Vec<_> = results.iter().filter(|(.., result)| result.is_err()).map(|(name, ..)| *name).collect();
+    if failed.is_empty() { Ok(()) } else { Err(Problem::Steps(failed)) }
 }
 
 /// Asks `rustfmt` about each file by itself, since `cargo fmt` sees only those that a `mod` line reaches.
@@ -76,12 +64,7 @@ fn formatting() -> Result<(), Problem> {
     for folder in ["crates", "xtask", "fuzz"] {
         collect_sources(&root().join(folder), &mut sources)?;
     }
-    run_quietly(
-        program("rustfmt")
-            .args(["--check", "--edition", "2024"])
-            .args(&sources),
-        "rustfmt --check",
-    )
+    run_quietly(program("rustfmt").args(["--check", "--edition", "2024"]).args(&sources), "rustfmt --check")
 }
 
 fn collect_sources(folder: &Path, sources: &mut Vec<PathBuf>) -> Result<(), Problem> {
@@ -102,36 +85,17 @@ fn collect_sources(folder: &Path, sources: &mut Vec<PathBuf>) -> Result<(), Prob
 /// Runs a command whose arguments are too many to show.
 fn run_quietly(command: &mut Command, name: &str) -> Result<(), Problem> {
     let status = command.status().doing(|| format!("start `{name}`"))?;
-    let failed = || Problem::Command {
-        command: name.to_owned(),
-        status: status.to_string(),
-    };
+    let failed = || Problem::Command { command: name.to_owned(), status: status.to_string() };
     status.success().then_some(()).ok_or_else(failed)
 }
 
 /// Advisories need the network and change without us, so they are not part of the check.
 fn deny() -> Result<(), Problem> {
-    run_command(cargo().args([
-        "deny",
-        "--locked",
-        "check",
-        "--hide-inclusion-graph",
-        "bans",
-        "licenses",
-        "sources",
-    ]))
+    run_command(cargo().args(["deny", "--locked", "check", "--hide-inclusion-graph", "bans", "licenses", "sources"]))
 }
 
 fn lints() -> Result<(), Problem> {
-    run_command(cargo().args([
-        "clippy",
-        "--workspace",
-        "--all-targets",
-        "--locked",
-        "--",
-        "-D",
-        "warnings",
-    ]))
+    run_command(cargo().args(["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]))
 }
 
 fn build() -> Result<(), Problem> {
@@ -140,13 +104,7 @@ fn build() -> Result<(), Problem> {
 
 fn tests() -> Result<(), Problem> {
     if setup::has_cargo_tool("cargo-nextest") {
-        run_command(cargo().args([
-            "nextest",
-            "run",
-            "--workspace",
-            "--locked",
-            "--no-fail-fast",
-        ]))
+        run_command(cargo().args(["nextest", "run", "--workspace", "--locked", "--no-fail-fast"]))
     } else {
         // Two at a time, as the test runner's configuration says of those that start browsers.
         run_command(cargo().args([
@@ -169,11 +127,7 @@ fn doctests() -> Result<(), Problem> {
 }
 
 fn documentation() -> Result<(), Problem> {
-    run_command(
-        cargo()
-            .args(["doc", "--workspace", "--locked", "--no-deps"])
-            .env("RUSTDOCFLAGS", "-D warnings"),
-    )
+    run_command(cargo().args(["doc", "--workspace", "--locked", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings"))
 }
 
 /// Runs each fuzz target for some seconds. `RUSTC_BOOTSTRAP` lets the pinned compiler take the sanitizer's flags.
@@ -184,13 +138,12 @@ fn fuzzing() -> Result<(), Problem> {
     targets.sort();
     for target in targets.iter().filter_map(|path| path.file_stem()) {
         let limit = format!("-max_total_time={FUZZ_SECONDS}");
-        run_command(
-            cargo()
-                .env("RUSTC_BOOTSTRAP", "1")
-                .args(["fuzz", "run"])
-                .arg(target)
-                .args(["--", &limit, "-timeout=5", "-verbosity=0"]),
-        )?;
+        run_command(cargo().env("RUSTC_BOOTSTRAP", "1").args(["fuzz", "run"]).arg(target).args([
+            "--",
+            &limit,
+            "-timeout=5",
+            "-verbosity=0",
+        ]))?;
     }
     Ok(())
 }

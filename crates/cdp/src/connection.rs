@@ -80,10 +80,7 @@ impl Connection {
         W: AsyncWrite + Unpin + Send + 'static,
     {
         let (root, lane) = lane::lane();
-        let shared = Arc::new(Shared {
-            next: AtomicU64::new(1),
-            routing: Mutex::new(Some(Routing::new(root))),
-        });
+        let shared = Arc::new(Shared { next: AtomicU64::new(1), routing: Mutex::new(Some(Routing::new(root))) });
         let (outgoing, queue) = mpsc::channel(WRITE_QUEUE);
         let (announce, closed) = watch::channel(false);
         let mut done = closed.clone();
@@ -99,30 +96,17 @@ impl Connection {
             drop(reading.routing().take());
             announce.send_replace(true);
         });
-        (
-            Self {
-                shared,
-                outgoing,
-                closed,
-            },
-            lane,
-        )
+        (Self { shared, outgoing, closed }, lane)
     }
 
     /// The browser's own session, for commands of the domains `Browser` and `Target`.
     pub fn browser(&self) -> Session {
-        Session {
-            connection: self.clone(),
-            id: None,
-        }
+        Session { connection: self.clone(), id: None }
     }
 
     /// A handle on a session that the browser has attached.
     pub fn session(&self, id: SessionId) -> Session {
-        Session {
-            connection: self.clone(),
-            id: Some(id),
-        }
+        Session { connection: self.clone(), id: Some(id) }
     }
 
     /// Gives a session, and all sessions attached below it from now on, a lane of its own.
@@ -178,45 +162,22 @@ impl Session {
     ///
     /// # Errors
     /// Every [`CallError`].
-    pub async fn call<C: Command>(
-        &self,
-        command: C,
-        deadline: Duration,
-    ) -> Result<C::Output, CallError> {
+    pub async fn call<C: Command>(&self, command: C, deadline: Duration) -> Result<C::Output, CallError> {
         let method = C::METHOD;
         let reply = async {
             let (id, receiver) = self.register(method)?;
-            let _forget = Forget {
-                shared: &self.connection.shared,
-                id,
-            };
+            let _forget = Forget { shared: &self.connection.shared, id };
             let bytes = self.encode(id, &command)?;
-            self.connection
-                .outgoing
-                .send(bytes)
-                .await
-                .map_err(|_| CallError::Closed { method })?;
+            self.connection.outgoing.send(bytes).await.map_err(|_| CallError::Closed { method })?;
             receiver.await.map_err(|_| CallError::Closed { method })
         };
-        let reply =
-            tokio::time::timeout(deadline, reply)
-                .await
-                .map_err(|_| CallError::TimedOut {
-                    method,
-                    after: deadline,
-                })??;
+        let reply = tokio::time::timeout(deadline, reply)
+            .await
+            .map_err(|_| CallError::TimedOut { method, after: deadline })??;
         match reply {
-            Reply::Result(raw) => {
-                serde_json::from_str(raw.get()).map_err(|error| CallError::Malformed {
-                    method,
-                    detail: error.to_string(),
-                })
-            }
-            Reply::Error { code, message } => Err(CallError::Refused {
-                method,
-                code,
-                message,
-            }),
+            Reply::Result(raw) => serde_json::from_str(raw.get())
+                .map_err(|error| CallError::Malformed { method, detail: error.to_string() }),
+            Reply::Error { code, message } => Err(CallError::Refused { method, code, message }),
             Reply::Detached => Err(CallError::Detached { method }),
         }
     }
@@ -235,13 +196,7 @@ impl Session {
         let (sender, receiver) = oneshot::channel();
         let mut routing = self.connection.shared.routing();
         let routing = routing.as_mut().ok_or(CallError::Closed { method })?;
-        routing.calls.insert(
-            id,
-            Call {
-                session: self.id.clone(),
-                sender,
-            },
-        );
+        routing.calls.insert(id, Call { session: self.id.clone(), sender });
         Ok((id, receiver))
     }
 
@@ -255,16 +210,9 @@ impl Session {
             #[serde(skip_serializing_if = "Option::is_none")]
             session_id: Option<&'a SessionId>,
         }
-        let message = Outgoing {
-            id,
-            method: C::METHOD,
-            params: command,
-            session_id: self.id.as_ref(),
-        };
-        let mut bytes = serde_json::to_vec(&message).map_err(|error| CallError::Malformed {
-            method: C::METHOD,
-            detail: error.to_string(),
-        })?;
+        let message = Outgoing { id, method: C::METHOD, params: command, session_id: self.id.as_ref() };
+        let mut bytes = serde_json::to_vec(&message)
+            .map_err(|error| CallError::Malformed { method: C::METHOD, detail: error.to_string() })?;
         bytes.push(0);
         Ok(bytes)
     }
@@ -306,11 +254,7 @@ enum Reply {
 
 impl Routing {
     fn new(root: LaneSender) -> Self {
-        Self {
-            root,
-            lanes: HashMap::new(),
-            calls: HashMap::new(),
-        }
+        Self { root, lanes: HashMap::new(), calls: HashMap::new() }
     }
 
     fn reply(&mut self, id: u64, reply: Reply) {
@@ -321,12 +265,7 @@ impl Routing {
     }
 
     fn event(&mut self, message: Message) {
-        let lane = message
-            .session
-            .as_ref()
-            .and_then(|id| self.lanes.get(id))
-            .unwrap_or(&self.root)
-            .clone();
+        let lane = message.session.as_ref().and_then(|id| self.lanes.get(id)).unwrap_or(&self.root).clone();
         if let Some(attached) = message.decode::<AttachedToTarget>() {
             if message.session.is_some() {
                 self.lanes.insert(attached.session_id, lane.clone());
@@ -339,12 +278,8 @@ impl Routing {
 
     fn detach(&mut self, session: &SessionId) {
         self.lanes.remove(session);
-        let gone: Vec<u64> = self
-            .calls
-            .iter()
-            .filter(|(_, call)| call.session.as_ref() == Some(session))
-            .map(|(id, _)| *id)
-            .collect();
+        let gone: Vec<u64> =
+            self.calls.iter().filter(|(_, call)| call.session.as_ref() == Some(session)).map(|(id, _)| *id).collect();
         for id in gone {
             self.reply(id, Reply::Detached);
         }
@@ -423,10 +358,7 @@ fn dispatch(message: &[u8], shared: &Shared) {
         (Some(id), _) => {
             let reply = match (incoming.error, incoming.result) {
                 (Some(error), _) if error.code == SESSION_NOT_FOUND => Reply::Detached,
-                (Some(error), _) => Reply::Error {
-                    code: error.code,
-                    message: error.message,
-                },
+                (Some(error), _) => Reply::Error { code: error.code, message: error.message },
                 (None, result) => Reply::Result(result.map_or_else(empty, ToOwned::to_owned)),
             };
             routing.reply(id, reply);

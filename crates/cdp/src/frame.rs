@@ -24,12 +24,7 @@ pub(crate) struct FrameReader<R> {
 
 impl<R: AsyncRead + Unpin> FrameReader<R> {
     pub(crate) fn new(reader: R) -> Self {
-        Self {
-            reader,
-            buffer: Vec::with_capacity(READ_SIZE),
-            consumed: 0,
-            searched: 0,
-        }
+        Self { reader, buffer: Vec::with_capacity(READ_SIZE), consumed: 0, searched: 0 }
     }
 
     /// The next message without its terminator, or `None` at the end of the stream.
@@ -50,10 +45,7 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
             }
             self.searched = self.buffer.len();
             if self.searched > LARGEST_MESSAGE {
-                return Err(io::Error::new(
-                    io::ErrorKind::InvalidData,
-                    "message is over 256 MiB",
-                ));
+                return Err(io::Error::new(io::ErrorKind::InvalidData, "message is over 256 MiB"));
             }
             self.buffer.reserve(READ_SIZE);
             if self.reader.read_buf(&mut self.buffer).await? == 0 {
@@ -119,10 +111,7 @@ mod tests {
 
     #[tokio::test]
     async fn messages_are_split_at_nul_and_a_torn_last_one_is_dropped() {
-        assert_eq!(
-            messages(b"{}\0{\"a\":1}\0{\"torn").await,
-            [b"{}".to_vec(), b"{\"a\":1}".to_vec()]
-        );
+        assert_eq!(messages(b"{}\0{\"a\":1}\0{\"torn").await, [b"{}".to_vec(), b"{\"a\":1}".to_vec()]);
     }
 
     #[test]
@@ -136,11 +125,7 @@ mod tests {
             (r#""\uDBFFx\n""#, r#""\ufffdx\n""#),
             (r#""\ud83"#, r#""\ud83"#),
         ] {
-            assert_eq!(
-                replace_lone_surrogates(given.as_bytes()),
-                expected.as_bytes(),
-                "{given}"
-            );
+            assert_eq!(replace_lone_surrogates(given.as_bytes()), expected.as_bytes(), "{given}");
         }
     }
 }

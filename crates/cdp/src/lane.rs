@@ -23,11 +23,7 @@ pub struct Message {
 
 impl Message {
     pub(crate) fn new(session: Option<SessionId>, method: String, params: Box<RawValue>) -> Self {
-        Self {
-            session,
-            method,
-            params,
-        }
+        Self { session, method, params }
     }
 
     /// The event's parameters when this is an `E`; an `E` that cannot be decoded is logged and
@@ -101,22 +97,13 @@ impl LaneSender {
 pub(crate) fn lane() -> (LaneSender, Lane) {
     let (sender, receiver) = mpsc::unbounded_channel();
     let meter = Arc::new(Meter::default());
-    (
-        LaneSender {
-            sender,
-            meter: Arc::clone(&meter),
-        },
-        Lane { receiver, meter },
-    )
+    (LaneSender { sender, meter: Arc::clone(&meter) }, Lane { receiver, meter })
 }
 
 fn is_chatter(method: &str) -> bool {
     let domain = method.split('.').next().unwrap_or_default();
     matches!(domain, "Network" | "Log" | "Console")
-        || matches!(
-            method,
-            "Runtime.consoleAPICalled" | "Runtime.exceptionThrown" | "Page.screencastFrame"
-        )
+        || matches!(method, "Runtime.consoleAPICalled" | "Runtime.exceptionThrown" | "Page.screencastFrame")
 }
 
 #[cfg(test)]
@@ -124,11 +111,7 @@ mod tests {
     use super::*;
 
     fn message(method: &str) -> Message {
-        Message::new(
-            None,
-            method.to_owned(),
-            RawValue::from_string("{}".to_owned()).unwrap(),
-        )
+        Message::new(None, method.to_owned(), RawValue::from_string("{}".to_owned()).unwrap())
     }
 
     #[tokio::test]

@@ -55,22 +55,14 @@ pub async fn examine(lookup: &Lookup, containment: Containment) -> MachineReport
             level = try_launch(executable, lookup.headless, containment, &mut findings).await;
         }
     }
-    findings.extend(
-        [fonts(), shared_memory(), memory(), temporary_space()]
-            .into_iter()
-            .flatten(),
-    );
+    findings.extend([fonts(), shared_memory(), memory(), temporary_space()].into_iter().flatten());
     MachineReport { findings, level }
 }
 
 impl MachineReport {
     /// The worst of the findings: the main job can run unless it is [`Outcome::Bad`].
     pub fn worst(&self) -> Outcome {
-        self.findings
-            .iter()
-            .map(|finding| finding.outcome)
-            .max()
-            .unwrap_or(Outcome::Good)
+        self.findings.iter().map(|finding| finding.outcome).max().unwrap_or(Outcome::Good)
     }
 }
 
@@ -86,40 +78,24 @@ impl fmt::Display for Outcome {
 
 impl Finding {
     fn new(name: &'static str, outcome: Outcome, detail: impl fmt::Display) -> Self {
-        Self {
-            name,
-            outcome,
-            detail: detail.to_string(),
-            advice: None,
-        }
+        Self { name, outcome, detail: detail.to_string(), advice: None }
     }
 
     fn advise(self, advice: impl Into<String>) -> Self {
-        Self {
-            advice: Some(advice.into()),
-            ..self
-        }
+        Self { advice: Some(advice.into()), ..self }
     }
 }
 
 fn user() -> Finding {
     match os::effective_user() {
-        0 => Finding::new(
-            "user",
-            Outcome::Good,
-            "root; the browser runs as an unprivileged user",
-        ),
+        0 => Finding::new("user", Outcome::Good, "root; the browser runs as an unprivileged user"),
         user => Finding::new("user", Outcome::Good, format_args!("ordinary user {user}")),
     }
 }
 
 fn browser(executable: &Executable, headless: bool) -> Finding {
     let kind = executable.kind();
-    let detail = format!(
-        "{} ({kind}, by {})",
-        executable.path().display(),
-        executable.source()
-    );
+    let detail = format!("{} ({kind}, by {})", executable.path().display(), executable.source());
     let slow = headless && kind == crate::find::Kind::Full;
     if slow {
         Finding::new("browser", Outcome::Warning, detail).advise(
@@ -137,11 +113,7 @@ async fn try_launch(
     containment: Containment,
     findings: &mut Vec<Finding>,
 ) -> Option<Level> {
-    let options = LaunchOptions {
-        containment,
-        headless,
-        ..LaunchOptions::new(executable)
-    };
+    let options = LaunchOptions { containment, headless, ..LaunchOptions::new(executable) };
     let begun = Instant::now();
     let launched = match launch(options).await {
         Ok(launched) => launched,
@@ -163,18 +135,10 @@ async fn try_launch(
             let detail = format!("browser level, since the kernel level cannot be had: {error}");
             Finding::new("containment", Outcome::Warning, detail).advise(error.advice())
         }
-        None => Finding::new(
-            "containment",
-            Outcome::Good,
-            format_args!("{} level", launched.level),
-        ),
+        None => Finding::new("containment", Outcome::Good, format_args!("{} level", launched.level)),
     });
     // A browser that answers has started its sandbox: it gives up without one, and no flag of ours tells it not to.
-    findings.push(Finding::new(
-        "sandbox",
-        Outcome::Good,
-        "Chromium's own sandbox is on",
-    ));
+    findings.push(Finding::new("sandbox", Outcome::Good, "Chromium's own sandbox is on"));
     let level = launched.level;
     launched.process.close(Duration::from_secs(1)).await;
     Some(level)
@@ -185,18 +149,12 @@ fn fonts() -> Option<Finding> {
         return None;
     }
     let folders = ["/usr/share/fonts", "/usr/local/share/fonts"];
-    Some(
-        if folders.iter().any(|folder| has_font(Path::new(folder), 6)) {
-            Finding::new("fonts", Outcome::Good, "installed")
-        } else {
-            Finding::new(
-                "fonts",
-                Outcome::Warning,
-                "none are installed; pages show boxes for letters",
-            )
+    Some(if folders.iter().any(|folder| has_font(Path::new(folder), 6)) {
+        Finding::new("fonts", Outcome::Good, "installed")
+    } else {
+        Finding::new("fonts", Outcome::Warning, "none are installed; pages show boxes for letters")
             .advise("on Debian `apt-get install fonts-liberation fonts-noto-core`")
-        },
-    )
+    })
 }
 
 fn has_font(folder: &Path, depth: usize) -> bool {
@@ -208,11 +166,8 @@ fn has_font(folder: &Path, depth: usize) -> bool {
         if path.is_dir() {
             return depth > 0 && has_font(&path, depth - 1);
         }
-        path.extension().is_some_and(|found| {
-            ["ttf", "otf", "ttc", "pfb"]
-                .iter()
-                .any(|known| found.eq_ignore_ascii_case(known))
-        })
+        path.extension()
+            .is_some_and(|found| ["ttf", "otf", "ttc", "pfb"].iter().any(|known| found.eq_ignore_ascii_case(known)))
     })
 }
 
@@ -221,41 +176,29 @@ fn shared_memory() -> Option<Finding> {
         return None;
     }
     Some(match os::free_bytes(Path::new("/dev/shm")) {
-        Ok(free) if free >= SMALL_SHARED_MEMORY => Finding::new(
-            "shared memory",
-            Outcome::Good,
-            format_args!("{} MB", free >> 20),
-        ),
+        Ok(free) if free >= SMALL_SHARED_MEMORY => {
+            Finding::new("shared memory", Outcome::Good, format_args!("{} MB", free >> 20))
+        }
         Ok(free) => Finding::new(
             "shared memory",
             Outcome::Warning,
-            format_args!(
-                "{} MB in /dev/shm; the browser uses files instead, which is slower",
-                free >> 20
-            ),
+            format_args!("{} MB in /dev/shm; the browser uses files instead, which is slower", free >> 20),
         )
         .advise("give the container more, with Docker `--shm-size=1g`"),
-        Err(error) => Finding::new(
-            "shared memory",
-            Outcome::Warning,
-            format_args!("no /dev/shm: {error}"),
-        )
-        .advise("mount a tmpfs on /dev/shm"),
+        Err(error) => Finding::new("shared memory", Outcome::Warning, format_args!("no /dev/shm: {error}"))
+            .advise("mount a tmpfs on /dev/shm"),
     })
 }
 
 fn memory() -> Option<Finding> {
     let table = fs::read_to_string("/proc/meminfo").ok()?;
-    let line = table
-        .lines()
-        .find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let line = table.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let megabytes = line.split_ascii_whitespace().next()?.parse::<u64>().ok()? / 1024;
     let detail = format!("{megabytes} MB available");
     Some(if megabytes >= 600 {
         Finding::new("memory", Outcome::Good, detail)
     } else {
-        Finding::new("memory", Outcome::Warning, detail)
-            .advise("one session needs about 200 MB, twenty about 500 MB")
+        Finding::new("memory", Outcome::Warning, detail).advise("one session needs about 200 MB, twenty about 500 MB")
     })
 }
 
@@ -266,7 +209,6 @@ fn temporary_space() -> Option<Finding> {
     Some(if free >= 200 << 20 {
         Finding::new("disk", Outcome::Good, detail)
     } else {
-        Finding::new("disk", Outcome::Warning, detail)
-            .advise("make room, or point TMPDIR elsewhere")
+        Finding::new("disk", Outcome::Warning, detail).advise("make room, or point TMPDIR elsewhere")
     })
 }

@@ -141,10 +141,7 @@ pub fn find(lookup: &Lookup) -> Result<Executable, FindError> {
         }
         searched.push(candidate.path);
     }
-    Err(FindError::Missing {
-        searched,
-        headless: lookup.headless,
-    })
+    Err(FindError::Missing { searched, headless: lookup.headless })
 }
 
 impl Lookup {
@@ -162,10 +159,7 @@ impl Lookup {
 impl Environment {
     /// The variables of this process and the real root.
     pub fn of_this_process() -> Self {
-        Self {
-            variables: std::env::vars_os().collect(),
-            root: PathBuf::from("/"),
-        }
+        Self { variables: std::env::vars_os().collect(), root: PathBuf::from("/") }
     }
 
     /// These variables and no others, with absolute well-known places taken below `root`.
@@ -174,20 +168,14 @@ impl Environment {
         root: impl Into<PathBuf>,
     ) -> Self {
         Self {
-            variables: variables
-                .into_iter()
-                .map(|(name, value)| (name.into(), value.into()))
-                .collect(),
+            variables: variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
             root: root.into(),
         }
     }
 
     /// A variable that is set and not empty.
     pub(crate) fn variable(&self, name: &str) -> Option<&OsStr> {
-        self.variables
-            .get(OsStr::new(name))
-            .map(OsString::as_os_str)
-            .filter(|value| !value.is_empty())
+        self.variables.get(OsStr::new(name)).map(OsString::as_os_str).filter(|value| !value.is_empty())
     }
 
     /// The home folder, when one is set.
@@ -275,71 +263,39 @@ impl fmt::Display for Kind {
 }
 
 fn wanted(headless: bool) -> &'static str {
-    if headless {
-        "Chromium"
-    } else {
-        "Chromium with a window"
-    }
+    if headless { "Chromium" } else { "Chromium with a window" }
 }
 
 fn named(lookup: &Lookup, path: &Path, wanted_by: Source) -> Result<Executable, FindError> {
     if !path.exists() {
-        return Err(FindError::NoSuchFile {
-            path: path.to_owned(),
-            wanted_by,
-        });
+        return Err(FindError::NoSuchFile { path: path.to_owned(), wanted_by });
     }
     if !is_executable(path) {
-        return Err(FindError::NotExecutable {
-            path: path.to_owned(),
-            wanted_by,
-        });
+        return Err(FindError::NotExecutable { path: path.to_owned(), wanted_by });
     }
     let kind = kind_by_name(path);
     if !lookup.headless && kind == Kind::HeadlessShell {
-        return Err(FindError::HeadlessShellHasNoWindow {
-            path: path.to_owned(),
-            wanted_by,
-        });
+        return Err(FindError::HeadlessShellHasNoWindow { path: path.to_owned(), wanted_by });
     }
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    Ok(Executable {
-        path: places::behind_wrapper(&lookup.environment, &absolute),
-        kind,
-        source: wanted_by,
-    })
+    Ok(Executable { path: places::behind_wrapper(&lookup.environment, &absolute), kind, source: wanted_by })
 }
 
 fn newest_cloak_browser(lookup: &Lookup) -> Result<Executable, FindError> {
-    let home = lookup
-        .environment
-        .home()
-        .unwrap_or_else(|| PathBuf::from("/"));
+    let home = lookup.environment.home().unwrap_or_else(|| PathBuf::from("/"));
     let folder = home.join(".cloakbrowser");
     places::versions(&folder, "chromium-")
         .into_iter()
         .flat_map(|build| places::CLOAK_BROWSER_PROGRAMS.map(|program| build.join(program)))
         .find(|path| is_executable(path))
-        .map(|path| Executable {
-            path,
-            kind: Kind::Full,
-            source: Source::CloakBrowser,
-        })
+        .map(|path| Executable { path, kind: Kind::Full, source: Source::CloakBrowser })
         .ok_or(FindError::NoCloakBrowser { folder })
 }
 
 /// Programs are told apart by name since asking them for their kind would mean running them.
 fn kind_by_name(path: &Path) -> Kind {
-    let name = path
-        .file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .to_ascii_lowercase();
-    if name.contains("headless-shell") || name.contains("headless_shell") {
-        Kind::HeadlessShell
-    } else {
-        Kind::Full
-    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    if name.contains("headless-shell") || name.contains("headless_shell") { Kind::HeadlessShell } else { Kind::Full }
 }
 
 #[cfg(unix)]
@@ -362,6 +318,5 @@ fn leads_to_snap(path: &Path) -> bool {
         return true;
     }
     let small = fs::metadata(&real).is_ok_and(|found| found.len() < 16 * 1024);
-    small
-        && fs::read(&real).is_ok_and(|script| script.windows(10).any(|part| part == b"/snap/bin/"))
+    small && fs::read(&real).is_ok_and(|script| script.windows(10).any(|part| part == b"/snap/bin/"))
 }

@@ -16,9 +16,7 @@ pub struct Flag {
 
 /// Every flag that a launch may pass, for documentation.
 pub fn documented_flags() -> impl Iterator<Item = &'static Flag> {
-    [ALWAYS, OF_LAUNCH, HEADLESS, FULL, SMALL_SHARED_MEMORY]
-        .into_iter()
-        .flatten()
+    [ALWAYS, OF_LAUNCH, HEADLESS, FULL, SMALL_SHARED_MEMORY].into_iter().flatten()
 }
 
 /// The arguments of a launch.
@@ -62,10 +60,7 @@ const ALWAYS: &[Flag] = &[
         "--remote-debugging-pipe",
         "the protocol runs over descriptors 3 and 4: no port, and the end of the pipe ends the browser",
     ),
-    flag(
-        "--proxy-bypass-list=<-loopback>",
-        "without it Chromium goes to loopback addresses past the proxy",
-    ),
+    flag("--proxy-bypass-list=<-loopback>", "without it Chromium goes to loopback addresses past the proxy"),
     flag(
         // The rules hold for literal addresses too, and a gate has its doors all over 127.0.0.0/8. `?` stands for one
         // letter or none; no name of the public tree ends in so short a label with a digit at its end.
@@ -75,59 +70,29 @@ const ALWAYS: &[Flag] = &[
         "the browser resolves no name itself, the gate does; loopback addresses are not looked up",
     ),
     flag("--disable-quic", "QUIC does not go through the gate"),
-    flag(
-        "--webrtc-ip-handling-policy=disable_non_proxied_udp",
-        "no packet of WebRTC past the proxy",
-    ),
-    flag(
-        "--site-per-process",
-        "each site in a process of its own, also where Chromium would save memory",
-    ),
+    flag("--webrtc-ip-handling-policy=disable_non_proxied_udp", "no packet of WebRTC past the proxy"),
+    flag("--site-per-process", "each site in a process of its own, also where Chromium would save memory"),
     flag("--no-first-run", "no welcome page"),
-    flag(
-        "--no-default-browser-check",
-        "no question about the default browser",
-    ),
+    flag("--no-default-browser-check", "no question about the default browser"),
     flag("--no-service-autorun", "nothing in the background"),
     flag("--no-pings", "no requests for `<a ping>`"),
     flag("--disable-background-networking", "no calls home"),
     flag("--disable-component-update", "no downloads of components"),
     flag("--disable-sync", "no account"),
     flag("--disable-domain-reliability", "no reports to Google"),
-    flag(
-        "--disable-client-side-phishing-detection",
-        "no model downloads",
-    ),
-    flag(
-        "--disable-field-trial-config",
-        "the same behaviour on every machine",
-    ),
+    flag("--disable-client-side-phishing-detection", "no model downloads"),
+    flag("--disable-field-trial-config", "the same behaviour on every machine"),
     flag("--disable-breakpad", "no crash reports"),
     flag("--disable-crash-reporter", "no crash handler process"),
     flag("--metrics-recording-only", "metrics are never sent"),
     flag("--password-store=basic", "no keyring of the desktop"),
     flag("--use-mock-keychain", "no keychain of macOS"),
     flag("--mute-audio", "no sound, no audio device"),
-    flag(
-        "--disable-background-timer-throttling",
-        "tabs in the background keep working",
-    ),
-    flag(
-        "--disable-renderer-backgrounding",
-        "tabs in the background keep working",
-    ),
-    flag(
-        "--disable-backgrounding-occluded-windows",
-        "windows behind others keep working",
-    ),
-    flag(
-        "--disable-hang-monitor",
-        "no dialog about a page that hangs; each command has a deadline",
-    ),
-    flag(
-        "--force-color-profile=srgb",
-        "screenshots look the same everywhere",
-    ),
+    flag("--disable-background-timer-throttling", "tabs in the background keep working"),
+    flag("--disable-renderer-backgrounding", "tabs in the background keep working"),
+    flag("--disable-backgrounding-occluded-windows", "windows behind others keep working"),
+    flag("--disable-hang-monitor", "no dialog about a page that hangs; each command has a deadline"),
+    flag("--force-color-profile=srgb", "screenshots look the same everywhere"),
     flag(
         "--disable-features=AutofillServerCommunication,CertificateTransparencyComponentUpdater,\
          DialMediaRouteProvider,GlobalMediaControls,HttpsUpgrades,InterestFeedContentSuggestions,LensOverlay,\
@@ -146,23 +111,14 @@ const OF_LAUNCH: &[Flag] = &[
 
 const HEADLESS: &[Flag] = &[
     flag("--headless", "no window"),
-    flag(
-        "--disable-gpu",
-        "no probing for graphics hardware: pages are painted in software anyway",
-    ),
+    flag("--disable-gpu", "no probing for graphics hardware: pages are painted in software anyway"),
 ];
 
 const FULL: &[Flag] = &[
     flag("--disable-extensions", "no extensions of the system"),
     flag("--disable-default-apps", "no apps to install"),
-    flag(
-        "--disable-component-extensions-with-background-pages",
-        "no background pages of Chromium's own",
-    ),
-    flag(
-        "--disable-search-engine-choice-screen",
-        "no question about the search engine",
-    ),
+    flag("--disable-component-extensions-with-background-pages", "no background pages of Chromium's own"),
+    flag("--disable-search-engine-choice-screen", "no question about the search engine"),
 ];
 
 const SMALL_SHARED_MEMORY: &[Flag] = &[flag(

@@ -59,15 +59,9 @@ impl Directories {
             None => default_parent(user),
         };
         // The maker only keeps the name: the janitor must know it before anything is there to clean.
-        let unmade = tempfile::Builder::new()
-            .prefix(PREFIX)
-            .rand_bytes(20)
-            .make_in(std::path::absolute(parent)?, |path| {
-                if path.exists() {
-                    Err(io::ErrorKind::AlreadyExists.into())
-                } else {
-                    Ok(())
-                }
+        let unmade =
+            tempfile::Builder::new().prefix(PREFIX).rand_bytes(20).make_in(std::path::absolute(parent)?, |path| {
+                if path.exists() { Err(io::ErrorKind::AlreadyExists.into()) } else { Ok(()) }
             })?;
         let ((), path) = unmade.into_parts();
         Ok(Self { root: path.keep()? })
@@ -76,9 +70,7 @@ impl Directories {
     /// Makes the directories and locks them as ours for as long as the file that comes back is open.
     pub(crate) fn make(&self, user: Option<BrowserUser>) -> io::Result<File> {
         // The browser's user passes through the root of it, and can neither list it nor touch the lock.
-        DirBuilder::new()
-            .mode(if user.is_some() { 0o711 } else { 0o700 })
-            .create(&self.root)?;
+        DirBuilder::new().mode(if user.is_some() { 0o711 } else { 0o700 }).create(&self.root)?;
         let unnamed = self.root.join("owner.new");
         let lock = File::create_new(&unnamed)?;
         lock.lock()?;
@@ -122,11 +114,9 @@ fn is_stale(path: &Path) -> bool {
     }
     match File::open(path.join(LOCK)) {
         Ok(lock) => lock.try_lock().is_ok(),
-        Err(_) if path.join("home").exists() || is_empty(path) => found
-            .modified()
-            .ok()
-            .and_then(|time| time.elapsed().ok())
-            .is_some_and(|age| age > MAKING),
+        Err(_) if path.join("home").exists() || is_empty(path) => {
+            found.modified().ok().and_then(|time| time.elapsed().ok()).is_some_and(|age| age > MAKING)
+        }
         Err(_) => false,
     }
 }
@@ -139,9 +129,5 @@ fn is_empty(path: &Path) -> bool {
 /// The directory for temporary files, unless the browser's user could not get into it.
 fn default_parent(user: Option<BrowserUser>) -> PathBuf {
     let usual = std::env::temp_dir();
-    if user.is_some() && barrier(&usual.join("x")).is_some() {
-        PathBuf::from("/tmp")
-    } else {
-        usual
-    }
+    if user.is_some() && barrier(&usual.join("x")).is_some() { PathBuf::from("/tmp") } else { usual }
 }

@@ -56,10 +56,7 @@ impl Janitor {
             // A signal for our whole group, as from a terminal, must not take the janitor along.
             .process_group(0)
             .spawn()?;
-        Ok(Self {
-            child,
-            line: write.into(),
-        })
+        Ok(Self { child, line: write.into() })
     }
 
     /// A copy of the pipe for the browser's process to write its group to.

@@ -158,10 +158,7 @@ pub async fn launch(options: LaunchOptions) -> Result<Launched, LaunchError> {
         Containment::Auto => match launch_at(options.clone(), Level::Kernel).await {
             Err(error) if error.leaves_browser_level() => {
                 tracing::warn!(%error, "no containment by the kernel; the browser level holds the browser");
-                Launched {
-                    shortfall: Some(error),
-                    ..launch_at(options.clone(), Level::Browser).await?
-                }
+                Launched { shortfall: Some(error), ..launch_at(options.clone(), Level::Browser).await? }
             }
             result => result?,
         },
@@ -197,9 +194,7 @@ impl LaunchError {
                 "{}; or set `containment = browser`, or run on a machine that allows it",
                 namespace_advice(source)
             ),
-            Self::Confine { .. } => {
-                "the kernel must be built with seccomp filters (Linux 3.17 or later)".to_owned()
-            }
+            Self::Confine { .. } => "the kernel must be built with seccomp filters (Linux 3.17 or later)".to_owned(),
             Self::NoKernelContainment => "set `containment` to `auto` or `browser`".to_owned(),
             Self::NoSandbox { .. } => format!(
                 "Chromium's sandbox needs user namespaces: {}. It is never switched off",
@@ -208,14 +203,10 @@ impl LaunchError {
             Self::NoUnprivilegedUser => {
                 "map more users into the container, or run bathy as an ordinary user".to_owned()
             }
-            Self::OutOfReach { .. } => {
-                "install the browser where every user can read it (on Debian `apt-get install \
+            Self::OutOfReach { .. } => "install the browser where every user can read it (on Debian `apt-get install \
                  chromium-headless-shell`), or run bathy as an ordinary user"
-                    .to_owned()
-            }
-            Self::Directory { .. } => {
-                "make room on it, or point TMPDIR at a writable folder".to_owned()
-            }
+                .to_owned(),
+            Self::Directory { .. } => "make room on it, or point TMPDIR at a writable folder".to_owned(),
             Self::Janitor { .. } | Self::Pipe { .. } => {
                 "raise the limits of processes and open files (`ulimit -u`, `ulimit -n`)".to_owned()
             }
@@ -223,8 +214,7 @@ impl LaunchError {
                 "point `executablePath` at a Chromium program of this machine's kind".to_owned()
             }
             Self::Exited { .. } => {
-                "run `bathy doctor`; where libraries are missing, install the distribution's package"
-                    .to_owned()
+                "run `bathy doctor`; where libraries are missing, install the distribution's package".to_owned()
             }
             Self::Deadline { .. } => "try again when the machine is less busy".to_owned(),
         }
@@ -259,16 +249,8 @@ fn forbidding_setting() -> Option<&'static str> {
             "0",
             "run `sysctl -w kernel.unprivileged_userns_clone=1` as root",
         ),
-        (
-            "/proc/sys/user/max_user_namespaces",
-            "0",
-            "run `sysctl -w user.max_user_namespaces=10000` as root",
-        ),
-        (
-            "/proc/sys/user/max_net_namespaces",
-            "0",
-            "run `sysctl -w user.max_net_namespaces=10000` as root",
-        ),
+        ("/proc/sys/user/max_user_namespaces", "0", "run `sysctl -w user.max_user_namespaces=10000` as root"),
+        ("/proc/sys/user/max_net_namespaces", "0", "run `sysctl -w user.max_net_namespaces=10000` as root"),
         (
             "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
             "1",
@@ -287,15 +269,8 @@ async fn launch_at(options: LaunchOptions, level: Level) -> Result<Launched, Lau
     let deadline = options.deadline;
     // Fork and namespaces take milliseconds and block. A caller that goes away drops what comes of it.
     let started = tokio::task::spawn_blocking(move || start(&options, level)).await;
-    let started = started.map_err(|error| LaunchError::Pipe {
-        source: io::Error::other(error),
-    })?;
-    let Started {
-        parts,
-        mut reader,
-        mut writer,
-        gate_listener,
-    } = match started {
+    let started = started.map_err(|error| LaunchError::Pipe { source: io::Error::other(error) })?;
+    let Started { parts, mut reader, mut writer, gate_listener } = match started {
         Ok(started) => started,
         Err(NotStarted { error, janitor }) => {
             if let Some(janitor) = janitor {
@@ -324,33 +299,16 @@ async fn launch_at(options: LaunchOptions, level: Level) -> Result<Launched, Lau
         Ok(Err(_)) => return Err(early_exit(process.close(Duration::from_secs(1)).await)),
         Err(_) => {
             let exit = process.close(Duration::ZERO).await;
-            return Err(LaunchError::Deadline {
-                waited: deadline,
-                exit,
-            });
+            return Err(LaunchError::Deadline { waited: deadline, exit });
         }
     };
-    Ok(Launched {
-        process,
-        reader,
-        writer,
-        level,
-        shortfall: None,
-        gate_listener,
-        directories,
-        product,
-    })
+    Ok(Launched { process, reader, writer, level, shortfall: None, gate_listener, directories, product })
 }
 
 /// Asks for the version as command 0 and reads the answer, which is all that the browser says unasked-for.
 /// `None` is an answer that no browser gives.
-async fn first_answer(
-    reader: &mut pipe::Receiver,
-    writer: &mut pipe::Sender,
-) -> io::Result<Option<String>> {
-    writer
-        .write_all(b"{\"id\":0,\"method\":\"Browser.getVersion\"}\0")
-        .await?;
+async fn first_answer(reader: &mut pipe::Receiver, writer: &mut pipe::Sender) -> io::Result<Option<String>> {
+    writer.write_all(b"{\"id\":0,\"method\":\"Browser.getVersion\"}\0").await?;
     let mut answer = Vec::with_capacity(1024);
     while answer.last() != Some(&0) {
         if answer.len() > ANSWER_BYTES {
@@ -369,9 +327,8 @@ async fn first_answer(
 /// traps, as it does on every broken assumption.
 fn early_exit(exit: Exit) -> LaunchError {
     let says = |words: &str| exit.stderr.iter().any(|line| line.contains(words));
-    let named = says("No usable sandbox")
-        || says("Failed to move to new namespace")
-        || says("zygote_host_impl_linux.cc");
+    let named =
+        says("No usable sandbox") || says("Failed to move to new namespace") || says("zygote_host_impl_linux.cc");
     let trapped = exit.ending == Ending::Signal(libc::SIGTRAP);
     if named || (trapped && forbidding_setting().is_some()) {
         LaunchError::NoSandbox { exit }

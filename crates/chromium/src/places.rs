@@ -11,11 +11,8 @@ pub(crate) struct Candidate {
 }
 
 /// The programs inside a `CloakBrowser` build: the macOS layout, then the Linux ones.
-pub(crate) const CLOAK_BROWSER_PROGRAMS: [&str; 3] = [
-    "Chromium.app/Contents/MacOS/Chromium",
-    "chrome",
-    "chrome-linux/chrome",
-];
+pub(crate) const CLOAK_BROWSER_PROGRAMS: [&str; 3] =
+    ["Chromium.app/Contents/MacOS/Chromium", "chrome", "chrome-linux/chrome"];
 
 /// All places, best first.
 pub(crate) fn candidates(environment: &Environment, headless: bool) -> Vec<Candidate> {
@@ -37,8 +34,7 @@ pub(crate) fn behind_wrapper(environment: &Environment, path: &Path) -> PathBuf 
     let resolved = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     for (wrapper, program) in WRAPPERS {
         let program = environment.below_root(program);
-        let is_wrapper =
-            fs::canonicalize(environment.below_root(wrapper)).is_ok_and(|known| known == resolved);
+        let is_wrapper = fs::canonicalize(environment.below_root(wrapper)).is_ok_and(|known| known == resolved);
         if is_wrapper && program.is_file() {
             return program;
         }
@@ -79,11 +75,7 @@ const HEADLESS_SHELL: Product = Product {
         "/usr/lib/chromium-browser/headless_shell",
     ],
     macos: &[],
-    names: &[
-        "chrome-headless-shell",
-        "chromium-headless-shell",
-        "headless_shell",
-    ],
+    names: &["chrome-headless-shell", "chromium-headless-shell", "headless_shell"],
 };
 
 const BROWSERS: [Product; 4] = [
@@ -95,10 +87,7 @@ const BROWSERS: [Product; 4] = [
     },
     Product {
         kind: Kind::Full,
-        linux: &[
-            "/usr/lib/chromium/chromium",
-            "/usr/lib64/chromium-browser/chromium-browser",
-        ],
+        linux: &["/usr/lib/chromium/chromium", "/usr/lib64/chromium-browser/chromium-browser"],
         macos: &["/Applications/Chromium.app/Contents/MacOS/Chromium"],
         names: &["chromium", "chromium-browser"],
     },
@@ -118,24 +107,12 @@ const BROWSERS: [Product; 4] = [
 
 /// Shell scripts of distributions and vendors, with the program that each of them runs.
 const WRAPPERS: [(&str, &str); 6] = [
-    (
-        "/usr/bin/chromium-headless-shell",
-        "/usr/lib/chromium/chromium-headless-shell",
-    ),
+    ("/usr/bin/chromium-headless-shell", "/usr/lib/chromium/chromium-headless-shell"),
     ("/usr/bin/chromium", "/usr/lib/chromium/chromium"),
-    (
-        "/usr/bin/chromium-browser",
-        "/usr/lib64/chromium-browser/chromium-browser",
-    ),
+    ("/usr/bin/chromium-browser", "/usr/lib64/chromium-browser/chromium-browser"),
     ("/usr/bin/google-chrome-stable", "/opt/google/chrome/chrome"),
-    (
-        "/usr/bin/microsoft-edge-stable",
-        "/opt/microsoft/msedge/msedge",
-    ),
-    (
-        "/usr/bin/brave-browser-stable",
-        "/opt/brave.com/brave/brave",
-    ),
+    ("/usr/bin/microsoft-edge-stable", "/opt/microsoft/msedge/msedge"),
+    ("/usr/bin/brave-browser-stable", "/opt/brave.com/brave/brave"),
 ];
 
 /// One kind of download: the tool that makes it, its folder names, and the programs two levels further down.
@@ -176,40 +153,21 @@ const BROWSER_CACHES: [Cache; 2] = [
         kind: Kind::Full,
         source: Source::PuppeteerCache,
         prefix: "chrome/",
-        programs: &[
-            "chrome",
-            "Google Chrome for Testing.app/Contents/MacOS/Google Chrome for Testing",
-        ],
+        programs: &["chrome", "Google Chrome for Testing.app/Contents/MacOS/Google Chrome for Testing"],
     },
 ];
 
 fn installed(environment: &Environment, product: &Product, found: &mut Vec<Candidate>) {
-    let known = if cfg!(target_os = "macos") {
-        product.macos
-    } else {
-        product.linux
-    };
+    let known = if cfg!(target_os = "macos") { product.macos } else { product.linux };
     for place in known {
         let path = environment.below_root(place);
-        found.push(Candidate {
-            path,
-            kind: product.kind,
-            source: Source::WellKnown,
-        });
+        found.push(Candidate { path, kind: product.kind, source: Source::WellKnown });
     }
-    let folders = environment
-        .variable("PATH")
-        .map(std::env::split_paths)
-        .into_iter()
-        .flatten();
+    let folders = environment.variable("PATH").map(std::env::split_paths).into_iter().flatten();
     // A relative folder on the path would let whoever owns the working folder choose the browser.
     for folder in folders.filter(|folder| folder.is_absolute()) {
         for name in product.names {
-            found.push(Candidate {
-                path: folder.join(name),
-                kind: product.kind,
-                source: Source::Path,
-            });
+            found.push(Candidate { path: folder.join(name), kind: product.kind, source: Source::Path });
         }
     }
 }
@@ -219,10 +177,7 @@ fn cached(environment: &Environment, caches: &[Cache], found: &mut Vec<Candidate
         let Some(root) = cache_root(environment, cache.source) else {
             continue;
         };
-        let folder = cache
-            .prefix
-            .split_once('/')
-            .map_or_else(|| root.clone(), |(product, _)| root.join(product));
+        let folder = cache.prefix.split_once('/').map_or_else(|| root.clone(), |(product, _)| root.join(product));
         // Puppeteer's folders are named `linux-156.0.1`; Playwright's carry the product and a build number.
         let prefix = match cache.source {
             Source::PuppeteerCache => "",
@@ -233,23 +188,15 @@ fn cached(environment: &Environment, caches: &[Cache], found: &mut Vec<Candidate
             builds.push(folder.join(format!("{prefix}*")));
         }
         for build in builds {
-            let mut inner: Vec<PathBuf> = fs::read_dir(&build)
-                .into_iter()
-                .flatten()
-                .flatten()
-                .map(|entry| entry.path())
-                .collect();
+            let mut inner: Vec<PathBuf> =
+                fs::read_dir(&build).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
             inner.sort();
             if inner.is_empty() {
                 inner.push(build);
             }
             for platform in inner {
                 for program in cache.programs {
-                    found.push(Candidate {
-                        path: platform.join(program),
-                        kind: cache.kind,
-                        source: cache.source,
-                    });
+                    found.push(Candidate { path: platform.join(program), kind: cache.kind, source: cache.source });
                 }
             }
         }
@@ -258,35 +205,16 @@ fn cached(environment: &Environment, caches: &[Cache], found: &mut Vec<Candidate
 
 fn cache_root(environment: &Environment, source: Source) -> Option<PathBuf> {
     let (variable, linux, macos) = match source {
-        Source::PlaywrightCache => (
-            "PLAYWRIGHT_BROWSERS_PATH",
-            ".cache/ms-playwright",
-            "Library/Caches/ms-playwright",
-        ),
-        _ => (
-            "PUPPETEER_CACHE_DIR",
-            ".cache/puppeteer",
-            ".cache/puppeteer",
-        ),
+        Source::PlaywrightCache => ("PLAYWRIGHT_BROWSERS_PATH", ".cache/ms-playwright", "Library/Caches/ms-playwright"),
+        _ => ("PUPPETEER_CACHE_DIR", ".cache/puppeteer", ".cache/puppeteer"),
     };
-    if let Some(folder) = environment
-        .variable(variable)
-        .map(PathBuf::from)
-        .filter(|folder| folder.is_absolute())
-    {
+    if let Some(folder) = environment.variable(variable).map(PathBuf::from).filter(|folder| folder.is_absolute()) {
         return Some(folder);
     }
-    Some(environment.home()?.join(if cfg!(target_os = "macos") {
-        macos
-    } else {
-        linux
-    }))
+    Some(environment.home()?.join(if cfg!(target_os = "macos") { macos } else { linux }))
 }
 
 /// The numbers in a version such as `linux-156.0.7204.1`, in order.
 fn numbers(version: &str) -> Vec<u64> {
-    version
-        .split(|letter: char| !letter.is_ascii_digit())
-        .filter_map(|part| part.parse().ok())
-        .collect()
+    version.split(|letter: char| !letter.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect()
 }

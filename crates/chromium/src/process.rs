@@ -69,13 +69,7 @@ impl Process {
         let (publish, exit) = watch::channel(None);
         let (id, user) = (parts.id, parts.user);
         let keeper = tokio::spawn(keep(parts, closing, publish));
-        Self {
-            id,
-            user,
-            exit,
-            close,
-            keeper,
-        }
+        Self { id, user, exit, close, keeper }
     }
 
     /// The id of the browser's main process, which is its process group too.
@@ -92,56 +86,29 @@ impl Process {
     /// Waits until the browser's main process has ended, for whatever reason.
     pub async fn exited(&self) -> Exit {
         let mut exit = self.exit.clone();
-        let known = exit
-            .wait_for(Option::is_some)
-            .await
-            .ok()
-            .and_then(|found| found.clone());
-        known.unwrap_or(Exit {
-            ending: Ending::Unknown,
-            stderr: Vec::new(),
-        })
+        let known = exit.wait_for(Option::is_some).await.ok().and_then(|found| found.clone());
+        known.unwrap_or(Exit { ending: Ending::Unknown, stderr: Vec::new() })
     }
 
     /// Asks the browser to end, ends whatever is left of it after `patience`, and removes its private directory. With
     /// a patience of zero it is not asked: what it would still write goes away with the directory anyway. Nothing of
     /// it exists any more when this returns.
     pub async fn close(self, patience: Duration) -> Exit {
-        let Self {
-            exit,
-            close,
-            keeper,
-            ..
-        } = self;
+        let Self { exit, close, keeper, .. } = self;
         // The keeper has stopped listening only when the browser has ended already.
         let _ = close.send(patience);
         if let Err(error) = keeper.await {
             tracing::error!(%error, "the keeper of a browser failed");
         }
         let known = exit.borrow().clone();
-        known.unwrap_or(Exit {
-            ending: Ending::Unknown,
-            stderr: Vec::new(),
-        })
+        known.unwrap_or(Exit { ending: Ending::Unknown, stderr: Vec::new() })
     }
 }
 
 /// Owns the browser from its start to the removal of its directory. When this task is dropped with its runtime, the
 /// janitor's pipe closes and the janitor does the rest.
-async fn keep(
-    parts: Parts,
-    closing: oneshot::Receiver<Duration>,
-    publish: watch::Sender<Option<Exit>>,
-) {
-    let Parts {
-        mut child,
-        id,
-        janitor,
-        directories,
-        lock,
-        closed_port,
-        ..
-    } = parts;
+async fn keep(parts: Parts, closing: oneshot::Receiver<Duration>, publish: watch::Sender<Option<Exit>>) {
+    let Parts { mut child, id, janitor, directories, lock, closed_port, .. } = parts;
     let mut stderr = child.stderr.take();
     let mut tail = Tail::default();
     let ended = tokio::select! {
@@ -165,10 +132,7 @@ async fn keep(
     // Every holder of the pipe is dead or dying; a survivor must not hold us up.
     let _ = timeout(LAST_WORDS, drain(&mut stderr, &mut tail)).await;
     let ending = status.map_or(Ending::Unknown, Ending::of);
-    publish.send_replace(Some(Exit {
-        ending,
-        stderr: tail.into_lines(),
-    }));
+    publish.send_replace(Some(Exit { ending, stderr: tail.into_lines() }));
     janitor.clean().await;
     if directories.root().exists() {
         // Somebody ended the janitor.
@@ -180,11 +144,7 @@ async fn keep(
 }
 
 /// Waits for the main process while taking in what it says.
-async fn watched(
-    child: &mut Child,
-    stderr: &mut Option<ChildStderr>,
-    tail: &mut Tail,
-) -> Option<ExitStatus> {
+async fn watched(child: &mut Child, stderr: &mut Option<ChildStderr>, tail: &mut Tail) -> Option<ExitStatus> {
     tokio::select! {
         status = child.wait() => status.ok(),
         never = async { drain(stderr, tail).await; std::future::pending().await } => never,

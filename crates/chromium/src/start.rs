@@ -41,10 +41,7 @@ pub(crate) struct NotStarted {
 
 /// Starts everything in an order that leaves no moment without somebody to clean up: janitor, directory, browser.
 pub(crate) fn start(options: &LaunchOptions, level: Level) -> Result<Started, NotStarted> {
-    let nothing_yet = |error| NotStarted {
-        error,
-        janitor: None,
-    };
+    let nothing_yet = |error| NotStarted { error, janitor: None };
     let user = if os::effective_user() == 0 {
         Some(unprivileged_user(options.executable.path()).map_err(nothing_yet)?)
     } else {
@@ -55,35 +52,15 @@ pub(crate) fn start(options: &LaunchOptions, level: Level) -> Result<Started, No
         let directory = parent.map_or_else(std::env::temp_dir, Path::to_owned);
         nothing_yet(LaunchError::Directory { directory, source })
     })?;
-    let janitor = Janitor::start(directories.root())
-        .map_err(|source| nothing_yet(LaunchError::Janitor { source }))?;
+    let janitor = Janitor::start(directories.root()).map_err(|source| nothing_yet(LaunchError::Janitor { source }))?;
     match start_browser(options, level, user, &directories, &janitor) {
-        Ok(Browser {
-            child,
-            id,
-            reader,
-            writer,
-            gate_listener,
-            lock,
-            closed_port,
-        }) => Ok(Started {
-            parts: Parts {
-                child,
-                id,
-                user,
-                janitor,
-                directories,
-                lock,
-                closed_port,
-            },
+        Ok(Browser { child, id, reader, writer, gate_listener, lock, closed_port }) => Ok(Started {
+            parts: Parts { child, id, user, janitor, directories, lock, closed_port },
             reader,
             writer,
             gate_listener,
         }),
-        Err(error) => Err(NotStarted {
-            error,
-            janitor: Some(Box::new(janitor)),
-        }),
+        Err(error) => Err(NotStarted { error, janitor: Some(Box::new(janitor)) }),
     }
 }
 
@@ -106,10 +83,7 @@ fn start_browser(
 ) -> Result<Browser, LaunchError> {
     let lock = directories
         .make(user)
-        .map_err(|source| LaunchError::Directory {
-            directory: directories.root().to_owned(),
-            source,
-        })?;
+        .map_err(|source| LaunchError::Directory { directory: directories.root().to_owned(), source })?;
     let pipe_error = |source| LaunchError::Pipe { source };
     let closed_port = match (level, options.refusing_proxy) {
         (Level::Browser, None) => Some(ClosedPort::reserve().map_err(pipe_error)?),
@@ -125,12 +99,7 @@ fn start_browser(
 
     let mut command = Command::new(options.executable.path());
     command
-        .args(flags::arguments(
-            options,
-            directories,
-            refusing_proxy,
-            has_small_shared_memory(),
-        ))
+        .args(flags::arguments(options, directories, refusing_proxy, has_small_shared_memory()))
         .current_dir(directories.home())
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -141,13 +110,8 @@ fn start_browser(
         command.gid(number).uid(number);
     }
     let copies = os::high_copy(&from_us).and_then(|read| Ok((read, os::high_copy(&to_us)?)));
-    let (child, gate_listener) = spawn(
-        command,
-        level,
-        user,
-        janitor.line().map_err(pipe_error)?,
-        copies.map_err(pipe_error)?,
-    )?;
+    let (child, gate_listener) =
+        spawn(command, level, user, janitor.line().map_err(pipe_error)?, copies.map_err(pipe_error)?)?;
     let id = child.id().ok_or(LaunchError::NotABrowser)?;
     Ok(Browser {
         child,
@@ -164,11 +128,7 @@ fn unprivileged_user(executable: &Path) -> Result<BrowserUser, LaunchError> {
     let user = BrowserUser::choose().ok_or(LaunchError::NoUnprivilegedUser)?;
     match barrier(executable) {
         None => Ok(user),
-        Some(barrier) => Err(LaunchError::OutOfReach {
-            executable: executable.to_owned(),
-            barrier,
-            user: user.0,
-        }),
+        Some(barrier) => Err(LaunchError::OutOfReach { executable: executable.to_owned(), barrier, user: user.0 }),
     }
 }
 
@@ -192,21 +152,15 @@ fn spawn(
         Level::Browser => Confinement::filter(SocketFilter::tcp_only()),
     }
     .map_err(pipe_error)?;
-    ChildSetup {
-        janitor,
-        protocol,
-        confinement,
-    }
-    .install(&mut command);
+    ChildSetup { janitor, protocol, confinement }.install(&mut command);
     let spawned = command.spawn();
     // Spawning returns after exec or its failure, so whatever the child had to say has been said.
     match (report.read().map_err(pipe_error)?, spawned) {
         (Err((step, source)), _) => Err(LaunchError::Confine { step, source }),
         (Ok(_), Err(source)) => Err(start_error(&command, source)),
-        (Ok(None), Ok(_)) if level == Level::Kernel => Err(LaunchError::Confine {
-            step: os::Step::HandOut,
-            source: io::ErrorKind::UnexpectedEof.into(),
-        }),
+        (Ok(None), Ok(_)) if level == Level::Kernel => {
+            Err(LaunchError::Confine { step: os::Step::HandOut, source: io::ErrorKind::UnexpectedEof.into() })
+        }
         (Ok(listener), Ok(child)) => {
             if let Some(listener) = &listener {
                 listener.set_nonblocking(true).map_err(pipe_error)?;
@@ -236,19 +190,11 @@ fn spawn(
 }
 
 fn start_error(command: &Command, source: io::Error) -> LaunchError {
-    LaunchError::Start {
-        executable: PathBuf::from(command.as_std().get_program()),
-        source,
-    }
+    LaunchError::Start { executable: PathBuf::from(command.as_std().get_program()), source }
 }
 
 /// A minimal environment: nothing that we were given by chance, say a token, is for the browser to know.
-fn set_environment(
-    command: &mut Command,
-    directories: &Directories,
-    headless: bool,
-    user: Option<BrowserUser>,
-) {
+fn set_environment(command: &mut Command, directories: &Directories, headless: bool, user: Option<BrowserUser>) {
     let ours = Environment::of_this_process();
     let home = directories.home();
     command
@@ -291,16 +237,12 @@ fn show_window(command: &mut Command, ours: &Environment, home: &Path, user: Opt
             }
         }
     }
-    if let (Some(display), Some(folder)) = (
-        ours.variable("WAYLAND_DISPLAY"),
-        ours.variable("XDG_RUNTIME_DIR"),
-    ) {
+    if let (Some(display), Some(folder)) = (ours.variable("WAYLAND_DISPLAY"), ours.variable("XDG_RUNTIME_DIR")) {
         // The name is relative to a folder that the browser's environment names differently.
         command.env("WAYLAND_DISPLAY", Path::new(folder).join(display));
     }
 }
 
 fn has_small_shared_memory() -> bool {
-    cfg!(target_os = "linux")
-        && os::free_bytes(Path::new("/dev/shm")).is_ok_and(|free| free < SMALL_SHARED_MEMORY)
+    cfg!(target_os = "linux") && os::free_bytes(Path::new("/dev/shm")).is_ok_and(|free| free < SMALL_SHARED_MEMORY)
 }

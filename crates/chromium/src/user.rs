@@ -18,11 +18,7 @@ impl BrowserUser {
         let accounts = fs::read_to_string("/etc/passwd").unwrap_or_default();
         let map = fs::read_to_string("/proc/self/uid_map").ok();
         let groups = fs::read_to_string("/proc/self/gid_map").ok();
-        let mapped = |user| {
-            [&map, &groups]
-                .iter()
-                .all(|map| map.as_ref().is_none_or(|map| is_mapped(map, user)))
-        };
+        let mapped = |user| [&map, &groups].iter().all(|map| map.as_ref().is_none_or(|map| is_mapped(map, user)));
         Self::choose_from(&accounts, mapped)
     }
 
@@ -43,30 +39,22 @@ pub(crate) fn barrier(path: &Path) -> Option<PathBuf> {
     folders.reverse();
     folders
         .into_iter()
-        .find(|folder| {
-            fs::metadata(folder).is_ok_and(|found| found.permissions().mode() & 0o001 == 0)
-        })
+        .find(|folder| fs::metadata(folder).is_ok_and(|found| found.permissions().mode() & 0o001 == 0))
         .map(Path::to_owned)
 }
 
 fn has_account(accounts: &str, user: u32) -> bool {
-    accounts
-        .lines()
-        .filter_map(|line| line.split(':').nth(2))
-        .any(|field| field.parse() == Ok(user))
+    accounts.lines().filter_map(|line| line.split(':').nth(2)).any(|field| field.parse() == Ok(user))
 }
 
 /// Whether a `uid_map` (inside, outside, length a line) holds an inside number.
 fn is_mapped(map: &str, user: u32) -> bool {
     map.lines().any(|line| {
         let mut fields = line.split_ascii_whitespace().map(str::parse::<u32>);
-        let (Some(Ok(inside)), Some(Ok(_)), Some(Ok(length))) =
-            (fields.next(), fields.next(), fields.next())
-        else {
+        let (Some(Ok(inside)), Some(Ok(_)), Some(Ok(length))) = (fields.next(), fields.next(), fields.next()) else {
             return false;
         };
-        user.checked_sub(inside)
-            .is_some_and(|offset| offset < length)
+        user.checked_sub(inside).is_some_and(|offset| offset < length)
     })
 }
 
@@ -77,23 +65,14 @@ mod tests {
     #[test]
     fn a_number_that_has_an_account_is_passed_over() {
         let accounts = "root:x:0:0::/root:/bin/sh\nada:x:60955:60955::/home/ada:/bin/sh\n";
-        assert_eq!(
-            BrowserUser::choose_from(accounts, |_| true),
-            Some(BrowserUser(60_956))
-        );
+        assert_eq!(BrowserUser::choose_from(accounts, |_| true), Some(BrowserUser(60_956)));
     }
 
     #[test]
     fn where_few_users_are_mapped_nobody_is_taken_or_none() {
         let nobody_only = |user| is_mapped("0 100000 1000\n65534 165534 1\n", user);
-        assert_eq!(
-            BrowserUser::choose_from("", nobody_only),
-            Some(BrowserUser(NOBODY))
-        );
-        assert_eq!(
-            BrowserUser::choose_from("", |user| is_mapped("0 1000 1\n", user)),
-            None
-        );
+        assert_eq!(BrowserUser::choose_from("", nobody_only), Some(BrowserUser(NOBODY)));
+        assert_eq!(BrowserUser::choose_from("", |user| is_mapped("0 1000 1\n", user)), None);
     }
 
     #[test]

@@ -41,12 +41,7 @@ impl Account {
             bytes_down: 0,
             duration_ms: 0,
         };
-        Self {
-            ledger: ledger.clone(),
-            entry: Some(entry),
-            started: Instant::now(),
-            traffic: None,
-        }
+        Self { ledger: ledger.clone(), entry: Some(entry), started: Instant::now(), traffic: None }
     }
 
     pub(crate) fn host(mut self, host: &(impl ToString + ?Sized), port: u16) -> Self {
@@ -68,11 +63,7 @@ impl Account {
     pub(crate) fn connected(&mut self, address: SocketAddr, meter: &Arc<Meter>) {
         self.reached(address);
         self.count_traffic();
-        self.traffic = Some(Traffic {
-            meter: Arc::clone(meter),
-            written: meter.written(),
-            read: meter.read(),
-        });
+        self.traffic = Some(Traffic { meter: Arc::clone(meter), written: meter.written(), read: meter.read() });
     }
 
     fn count_traffic(&mut self) {
@@ -97,11 +88,7 @@ impl Account {
         entry.time = Timestamp::now();
         entry.duration_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
         if let Err(failure) = outcome {
-            entry.verdict = if failure.code.is_refusal() {
-                Verdict::Refused
-            } else {
-                Verdict::Failed
-            };
+            entry.verdict = if failure.code.is_refusal() { Verdict::Refused } else { Verdict::Failed };
             entry.code = Some(failure.code);
             entry.reason = Some(failure.reason.clone());
             entry.address = failure.address.or(entry.address);
@@ -113,10 +100,7 @@ impl Account {
 impl Drop for Account {
     fn drop(&mut self) {
         if self.entry.is_some() {
-            self.settle(Err(&Failure::new(
-                Code::Closed,
-                "the browser gave up, or its session ended",
-            )));
+            self.settle(Err(&Failure::new(Code::Closed, "the browser gave up, or its session ended")));
         }
     }
 }

@@ -21,19 +21,9 @@ pub(crate) struct Assignment {
 
 impl Assignment {
     /// Without a policy everything is refused.
-    pub(crate) fn new(
-        label: Arc<str>,
-        policy: Option<Policy>,
-        limits: &Limits,
-        door: &CancellationToken,
-    ) -> Self {
+    pub(crate) fn new(label: Arc<str>, policy: Option<Policy>, limits: &Limits, door: &CancellationToken) -> Self {
         let pool = Pool::new(limits.pooled, limits.pooled_timeout);
-        Self {
-            label,
-            policy,
-            pool,
-            ended: door.child_token(),
-        }
+        Self { label, policy, pool, ended: door.child_token() }
     }
 
     /// What can be said before any name is resolved.
@@ -59,10 +49,7 @@ impl Assignment {
 
     fn policy(&self) -> Result<&Policy, Failure> {
         self.policy.as_ref().ok_or_else(|| {
-            Failure::new(
-                Code::NoSession,
-                "this address of the gate belongs to no session, so it refuses everything",
-            )
+            Failure::new(Code::NoSession, "this address of the gate belongs to no session, so it refuses everything")
         })
     }
 }

@@ -41,18 +41,8 @@ pub(crate) struct SiteBody {
 }
 
 impl SiteBody {
-    pub(crate) fn new(
-        body: Incoming,
-        account: Account,
-        lease: Lease,
-        exchange: Arc<Exchange>,
-    ) -> Self {
-        Self {
-            body,
-            account,
-            lease: Some(lease),
-            exchange,
-        }
+    pub(crate) fn new(body: Incoming, account: Account, lease: Lease, exchange: Arc<Exchange>) -> Self {
+        Self { body, account, lease: Some(lease), exchange }
     }
 
     fn finish(&mut self) {
@@ -67,15 +57,10 @@ impl Body for GateBody {
     type Data = Bytes;
     type Error = hyper::Error;
 
-    fn poll_frame(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+    fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
         let site = match self.get_mut() {
             Self::Own(body) => {
-                return Pin::new(body)
-                    .poll_frame(context)
-                    .map_err(|never| match never {});
+                return Pin::new(body).poll_frame(context).map_err(|never| match never {});
             }
             Self::Site(site) => site,
         };
@@ -87,10 +72,7 @@ impl Body for GateBody {
             }
             Some(Ok(frame)) => Poll::Ready(Some(Ok(frame))),
             Some(Err(error)) => {
-                let failure = Failure::new(
-                    Code::BrokenResponse,
-                    format_args!("the answer broke off: {error}"),
-                );
+                let failure = Failure::new(Code::BrokenResponse, format_args!("the answer broke off: {error}"));
                 site.account.settle(Err(&failure));
                 Poll::Ready(Some(Err(error)))
             }

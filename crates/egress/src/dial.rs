@@ -51,19 +51,14 @@ impl Dialer {
             return Ok(host.address().into_iter().collect());
         };
         match timeout(self.limits.resolve_timeout, self.resolver.resolve(name)).await {
-            Ok(Ok(addresses)) if addresses.is_empty() => Err(Failure::new(
-                Code::NameNotResolved,
-                format_args!("{host} has no address"),
-            )),
+            Ok(Ok(addresses)) if addresses.is_empty() => {
+                Err(Failure::new(Code::NameNotResolved, format_args!("{host} has no address")))
+            }
             Ok(Ok(addresses)) => Ok(addresses),
-            Ok(Err(error)) => Err(Failure::new(
-                Code::NameNotResolved,
-                format_args!("{host} could not be resolved: {error}"),
-            )),
-            Err(_) => Err(Failure::new(
-                Code::TimedOut,
-                format_args!("resolving {host} took too long"),
-            )),
+            Ok(Err(error)) => {
+                Err(Failure::new(Code::NameNotResolved, format_args!("{host} could not be resolved: {error}")))
+            }
+            Err(_) => Err(Failure::new(Code::TimedOut, format_args!("resolving {host} took too long"))),
         }
     }
 
@@ -75,16 +70,12 @@ impl Dialer {
         checked: &[CheckedAddress],
         counters: Arc<Counters>,
     ) -> Result<Reached, Failure> {
-        let addresses: Vec<SocketAddr> =
-            checked.iter().map(CheckedAddress::socket_address).collect();
+        let addresses: Vec<SocketAddr> = checked.iter().map(CheckedAddress::socket_address).collect();
         let Some(upstream) = &self.upstream else {
             return self.connect_directly(addresses, counters).await;
         };
-        let direct: Vec<SocketAddr> = addresses
-            .iter()
-            .copied()
-            .filter(|address| self.bypass.covers(host, port, address.ip()))
-            .collect();
+        let direct: Vec<SocketAddr> =
+            addresses.iter().copied().filter(|address| self.bypass.covers(host, port, address.ip())).collect();
         if direct.is_empty() {
             self.connect_through(upstream, &addresses, counters).await
         } else {
@@ -92,16 +83,9 @@ impl Dialer {
         }
     }
 
-    async fn connect_directly(
-        &self,
-        addresses: Vec<SocketAddr>,
-        counters: Arc<Counters>,
-    ) -> Result<Reached, Failure> {
+    async fn connect_directly(&self, addresses: Vec<SocketAddr>, counters: Arc<Counters>) -> Result<Reached, Failure> {
         let (stream, address) = race(addresses, self.limits.connect_timeout).await?;
-        Ok(Reached {
-            stream: Metered::of_site(stream, Bytes::new(), counters),
-            address,
-        })
+        Ok(Reached { stream: Metered::of_site(stream, Bytes::new(), counters), address })
     }
 
     async fn connect_through(
@@ -110,48 +94,30 @@ impl Dialer {
         addresses: &[SocketAddr],
         counters: Arc<Counters>,
     ) -> Result<Reached, Failure> {
-        let failed = |reason: String| {
-            Failure::new(
-                Code::UpstreamProxyFailed,
-                format_args!("{upstream}: {reason}"),
-            )
-        };
+        let failed = |reason: String| Failure::new(Code::UpstreamProxyFailed, format_args!("{upstream}: {reason}"));
         let server = upstream.server();
-        let proxies = self
-            .resolve(&server.host)
-            .await
-            .map_err(|failure| failed(failure.reason))?;
-        let proxies: Vec<_> = proxies
-            .into_iter()
-            .map(|ip| SocketAddr::new(ip, server.port))
-            .collect();
+        let proxies = self.resolve(&server.host).await.map_err(|failure| failed(failure.reason))?;
+        let proxies: Vec<_> = proxies.into_iter().map(|ip| SocketAddr::new(ip, server.port)).collect();
         let mut last = failed("no address to connect to".to_owned());
         for &address in addresses.iter().take(ATTEMPTS) {
             let attempt = async {
-                let (stream, _) = race(proxies.clone(), self.limits.connect_timeout)
-                    .await
-                    .map_err(|failure| failure.reason)?;
+                let (stream, _) =
+                    race(proxies.clone(), self.limits.connect_timeout).await.map_err(|failure| failure.reason)?;
                 match upstream {
                     Upstream::Http(server) => self.ask_http(stream, server, address).await,
-                    Upstream::Socks5(server) => ask_socks5(stream, server, address)
-                        .await
-                        .map(|stream| (stream, Bytes::new())),
+                    Upstream::Socks5(server) => {
+                        ask_socks5(stream, server, address).await.map(|stream| (stream, Bytes::new()))
+                    }
                 }
             };
             match timeout(self.limits.connect_timeout, attempt).await {
                 Ok(Ok((stream, ahead))) => {
-                    return Ok(Reached {
-                        stream: Metered::of_site(stream, ahead, counters),
-                        address,
-                    });
+                    return Ok(Reached { stream: Metered::of_site(stream, ahead, counters), address });
                 }
                 Ok(Err(reason)) => last = failed(reason).at(address),
                 Err(_) => {
-                    last = Failure::new(
-                        Code::TimedOut,
-                        format_args!("{upstream} took too long to connect"),
-                    )
-                    .at(address);
+                    last =
+                        Failure::new(Code::TimedOut, format_args!("{upstream} took too long to connect")).at(address);
                 }
             }
         }
@@ -173,70 +139,43 @@ impl Dialer {
             .map_err(|error| error.to_string())?;
         let mut request = Request::new(Empty::new());
         *request.method_mut() = Method::CONNECT;
-        *request.uri_mut() = address
-            .to_string()
-            .parse()
-            .map_err(|_| "unusable address".to_owned())?;
-        let authority =
-            HeaderValue::try_from(address.to_string()).map_err(|error| error.to_string())?;
+        *request.uri_mut() = address.to_string().parse().map_err(|_| "unusable address".to_owned())?;
+        let authority = HeaderValue::try_from(address.to_string()).map_err(|error| error.to_string())?;
         request.headers_mut().insert(HOST, authority);
         if let Some(given) = &server.credentials {
             let token = STANDARD.encode(format!("{}:{}", given.user, given.password));
-            let mut value = HeaderValue::try_from(format!("Basic {token}"))
-                .map_err(|error| error.to_string())?;
+            let mut value = HeaderValue::try_from(format!("Basic {token}")).map_err(|error| error.to_string())?;
             value.set_sensitive(true);
             request.headers_mut().insert(PROXY_AUTHORIZATION, value);
         }
         // The sender goes with the exchange: a refusing proxy would keep the connection open for another request.
         let exchange = async move {
             let mut sender = sender;
-            let response = sender
-                .send_request(request)
-                .await
-                .map_err(|error| error.to_string())?;
+            let response = sender.send_request(request).await.map_err(|error| error.to_string())?;
             if !response.status().is_success() {
                 return Err(format!("CONNECT was answered with {}", response.status()));
             }
-            hyper::upgrade::on(response)
-                .await
-                .map_err(|error| error.to_string())
+            hyper::upgrade::on(response).await.map_err(|error| error.to_string())
         };
         let connection = connection.with_upgrades();
         let (upgraded, _) = tokio::join!(exchange, connection);
-        let parts = upgraded?
-            .downcast::<TokioIo<TcpStream>>()
-            .map_err(|_| "the tunnel is lost".to_owned())?;
+        let parts = upgraded?.downcast::<TokioIo<TcpStream>>().map_err(|_| "the tunnel is lost".to_owned())?;
         Ok((parts.io.into_inner(), parts.read_buf))
     }
 }
 
-async fn ask_socks5(
-    stream: TcpStream,
-    server: &UpstreamServer,
-    address: SocketAddr,
-) -> Result<TcpStream, String> {
+async fn ask_socks5(stream: TcpStream, server: &UpstreamServer, address: SocketAddr) -> Result<TcpStream, String> {
     let connected = match &server.credentials {
         Some(given) => {
-            Socks5Stream::connect_with_password_and_socket(
-                stream,
-                address,
-                &given.user,
-                &given.password,
-            )
-            .await
+            Socks5Stream::connect_with_password_and_socket(stream, address, &given.user, &given.password).await
         }
         None => Socks5Stream::connect_with_socket(stream, address).await,
     };
-    connected
-        .map(Socks5Stream::into_inner)
-        .map_err(|error| error.to_string())
+    connected.map(Socks5Stream::into_inner).map_err(|error| error.to_string())
 }
 
 /// Tries the addresses in turn, each with a head start on the next, and keeps the first that answers.
-async fn race(
-    addresses: Vec<SocketAddr>,
-    deadline: Duration,
-) -> Result<(TcpStream, SocketAddr), Failure> {
+async fn race(addresses: Vec<SocketAddr>, deadline: Duration) -> Result<(TcpStream, SocketAddr), Failure> {
     let mut waiting = interleave(addresses).into_iter().take(ATTEMPTS);
     let mut last = Failure::new(Code::ConnectionFailed, "there is no address to connect to");
     if waiting.len() == 1
@@ -262,16 +201,9 @@ async fn race(
     }
 }
 
-async fn attempt(
-    address: SocketAddr,
-    deadline: Duration,
-) -> Result<(TcpStream, SocketAddr), Failure> {
+async fn attempt(address: SocketAddr, deadline: Duration) -> Result<(TcpStream, SocketAddr), Failure> {
     let failed = |code, error: &dyn std::fmt::Display| {
-        Failure::new(
-            code,
-            format_args!("connecting to {address} failed: {error}"),
-        )
-        .at(address)
+        Failure::new(code, format_args!("connecting to {address} failed: {error}")).at(address)
     };
     let stream = match timeout(deadline, TcpStream::connect(address)).await {
         Ok(Ok(stream)) => stream,
@@ -281,18 +213,14 @@ async fn attempt(
         Ok(Err(error)) => return Err(failed(Code::ConnectionFailed, &error)),
         Err(_) => return Err(failed(Code::TimedOut, &"no answer in time")),
     };
-    stream
-        .set_nodelay(true)
-        .map_err(|error| failed(Code::ConnectionFailed, &error))?;
+    stream.set_nodelay(true).map_err(|error| failed(Code::ConnectionFailed, &error))?;
     Ok((stream, address))
 }
 
 /// RFC 8305 §4: families take turns, in the resolver's order.
 fn interleave(addresses: Vec<SocketAddr>) -> Vec<SocketAddr> {
     let first_is_v4 = addresses.first().is_some_and(SocketAddr::is_ipv4);
-    let (first, second): (Vec<_>, Vec<_>) = addresses
-        .into_iter()
-        .partition(|address| address.is_ipv4() == first_is_v4);
+    let (first, second): (Vec<_>, Vec<_>) = addresses.into_iter().partition(|address| address.is_ipv4() == first_is_v4);
     let mut mixed = Vec::with_capacity(first.len() + second.len());
     let (mut first, mut second) = (first.into_iter(), second.into_iter());
     loop {
@@ -309,21 +237,8 @@ mod tests {
 
     #[test]
     fn families_take_turns_in_the_order_of_the_answer() {
-        let parse = |list: &[&str]| {
-            list.iter()
-                .map(|text| text.parse().unwrap())
-                .collect::<Vec<SocketAddr>>()
-        };
-        let mixed = interleave(parse(&[
-            "[::1]:1",
-            "[::2]:1",
-            "[::3]:1",
-            "1.1.1.1:1",
-            "1.1.1.2:1",
-        ]));
-        assert_eq!(
-            mixed,
-            parse(&["[::1]:1", "1.1.1.1:1", "[::2]:1", "1.1.1.2:1", "[::3]:1"])
-        );
+        let parse = |list: &[&str]| list.iter().map(|text| text.parse().unwrap()).collect::<Vec<SocketAddr>>();
+        let mixed = interleave(parse(&["[::1]:1", "[::2]:1", "[::3]:1", "1.1.1.1:1", "1.1.1.2:1"]));
+        assert_eq!(mixed, parse(&["[::1]:1", "1.1.1.1:1", "[::2]:1", "1.1.1.2:1", "[::3]:1"]));
     }
 }

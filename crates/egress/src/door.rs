@@ -89,20 +89,11 @@ pub(crate) struct DoorState {
 
 impl DoorState {
     /// Without a policy the door refuses everything.
-    pub(crate) fn new(
-        services: Arc<Services>,
-        label: Arc<str>,
-        policy: Option<Policy>,
-    ) -> Arc<Self> {
+    pub(crate) fn new(services: Arc<Services>, label: Arc<str>, policy: Option<Policy>) -> Arc<Self> {
         let closed = CancellationToken::new();
         let assignment = Assignment::new(label, policy, services.limits(), &closed);
         let (current, _) = watch::channel(Arc::new(assignment));
-        Arc::new(Self {
-            services,
-            current,
-            counters: Arc::default(),
-            closed,
-        })
+        Arc::new(Self { services, current, counters: Arc::default(), closed })
     }
 
     /// What is not given stays as it is.
@@ -116,12 +107,7 @@ impl DoorState {
     }
 
     /// Takes a connection in. Where `foreign_processes` can reach the door, the other end must be the browser's user.
-    pub(crate) fn admit(
-        self: &Arc<Self>,
-        stream: TcpStream,
-        peer: SocketAddr,
-        foreign_processes: bool,
-    ) {
+    pub(crate) fn admit(self: &Arc<Self>, stream: TcpStream, peer: SocketAddr, foreign_processes: bool) {
         let services = Arc::clone(&self.services);
         let assignment = self.current.borrow().clone();
         let counters = Arc::clone(&self.counters);
@@ -134,10 +120,7 @@ impl DoorState {
         let limit = services.limits().connections;
         if counters.open.fetch_add(1, Ordering::Relaxed) >= limit {
             counters.open.fetch_sub(1, Ordering::Relaxed);
-            refuse(&Failure::new(
-                Code::LimitReached,
-                format_args!("{limit} connections are open already"),
-            ));
+            refuse(&Failure::new(Code::LimitReached, format_args!("{limit} connections are open already")));
             // A fresh socket has room for so little; where it has not, closing says enough.
             let _ = stream.try_write(BUSY);
             return;
@@ -165,13 +148,11 @@ async fn require_user(uid: u32, stream: &TcpStream, peer: SocketAddr) -> Result<
     };
     match owned {
         Ok(true) => Ok(()),
-        Ok(false) => Err(Failure::new(
-            Code::StrangePeer,
-            format_args!("the connection is not from a process of user {uid}"),
-        )),
-        Err(error) => Err(Failure::new(
-            Code::StrangePeer,
-            format_args!("the owner of the connection cannot be told: {error}"),
-        )),
+        Ok(false) => {
+            Err(Failure::new(Code::StrangePeer, format_args!("the connection is not from a process of user {uid}")))
+        }
+        Err(error) => {
+            Err(Failure::new(Code::StrangePeer, format_args!("the owner of the connection cannot be told: {error}")))
+        }
     }
 }

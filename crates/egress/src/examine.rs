@@ -31,23 +31,12 @@ pub struct Examined {
 /// Needs a Tokio runtime with time enabled.
 pub async fn examine(bytes: &[u8], policy: &Policy) -> Vec<Examined> {
     let limits = Limits::default();
-    let assignment = Assignment::new(
-        "".into(),
-        Some(policy.clone()),
-        &limits,
-        &CancellationToken::new(),
-    );
+    let assignment = Assignment::new("".into(), Some(policy.clone()), &limits, &CancellationToken::new());
     let examined = RefCell::new(Vec::new());
     let service = service_fn(|request: Request<Incoming>| {
         if let Ok(target) = head::target(request.method(), request.uri(), request.headers()) {
-            let allowed = assignment
-                .check_authority(&target.host, target.port)
-                .is_ok();
-            examined.borrow_mut().push(Examined {
-                host: target.host,
-                port: target.port,
-                allowed,
-            });
+            let allowed = assignment.check_authority(&target.host, target.port).is_ok();
+            examined.borrow_mut().push(Examined { host: target.host, port: target.port, allowed });
         }
         let mut response = Response::new(GateBody::empty());
         *response.status_mut() = StatusCode::FORBIDDEN;

@@ -66,21 +66,13 @@ pub(crate) async fn serve(
 ) {
     let stream = Metered::of_client(stream);
     let client = stream.meter();
-    let exchange = Arc::new(Exchange {
-        services,
-        assignment,
-        counters,
-        client,
-        sent_before: AtomicU64::new(0),
-    });
+    let exchange = Arc::new(Exchange { services, assignment, counters, client, sent_before: AtomicU64::new(0) });
     let limits = exchange.services.limits();
     let service = service_fn(|request| {
         let exchange = Arc::clone(&exchange);
         async move { Ok::<_, Infallible>(exchange.answer(request).await) }
     });
-    let connection = server(limits)
-        .serve_connection(TokioIo::new(stream), service)
-        .with_upgrades();
+    let connection = server(limits).serve_connection(TokioIo::new(stream), service).with_upgrades();
     tokio::select! {
         biased;
         () = exchange.assignment.ended.cancelled() => {}
@@ -112,8 +104,7 @@ pub(crate) fn server(limits: &Limits) -> Server {
 impl Exchange {
     /// The client may send the next head from now on.
     pub(crate) fn head_begins(&self) {
-        self.sent_before
-            .store(self.client.read(), Ordering::Relaxed);
+        self.sent_before.store(self.client.read(), Ordering::Relaxed);
     }
 
     pub(crate) fn give_back(&self, lease: Lease) {
@@ -126,18 +117,9 @@ impl Exchange {
             Ok(target) => target,
             Err(error) => {
                 let failure = Failure::new(Code::MalformedRequest, error);
-                let host = request
-                    .uri()
-                    .host()
-                    .unwrap_or_default()
-                    .chars()
-                    .take(255)
-                    .collect::<String>();
+                let host = request.uri().host().unwrap_or_default().chars().take(255).collect::<String>();
                 let port = request.uri().port_u16().unwrap_or_default();
-                self.account(kind::REQUEST)
-                    .host(&host, port)
-                    .method(request.method())
-                    .settle(Err(&failure));
+                self.account(kind::REQUEST).host(&host, port).method(request.method()).settle(Err(&failure));
                 return page::explained(&failure);
             }
         };
@@ -147,11 +129,7 @@ impl Exchange {
         }
     }
 
-    async fn tunnel(
-        self: Arc<Self>,
-        request: Request<Incoming>,
-        target: &Target,
-    ) -> Response<GateBody> {
+    async fn tunnel(self: Arc<Self>, request: Request<Incoming>, target: &Target) -> Response<GateBody> {
         let mut account = self.account(kind::CONNECT).host(&target.host, target.port);
         let site = match self.reach(target).await {
             Ok(site) => site,
@@ -163,29 +141,13 @@ impl Exchange {
         account.reached(site.address);
         account.settle(Ok(()));
         let end = self.closing(target, site.address, &site.stream.meter());
-        tokio::spawn(tunnel::join(
-            self,
-            hyper::upgrade::on(request),
-            tunnel::Site::Stream(site.stream),
-            end,
-        ));
+        tokio::spawn(tunnel::join(self, hyper::upgrade::on(request), tunnel::Site::Stream(site.stream), end));
         Response::new(GateBody::empty())
     }
 
-    async fn forward(
-        self: Arc<Self>,
-        request: Request<Incoming>,
-        target: &Target,
-    ) -> Response<GateBody> {
-        let kind = if target.form == Form::WebSocket {
-            kind::UPGRADE
-        } else {
-            kind::REQUEST
-        };
-        let mut account = self
-            .account(kind)
-            .host(&target.host, target.port)
-            .method(request.method());
+    async fn forward(self: Arc<Self>, request: Request<Incoming>, target: &Target) -> Response<GateBody> {
+        let kind = if target.form == Form::WebSocket { kind::UPGRADE } else { kind::REQUEST };
+        let mut account = self.account(kind).host(&target.host, target.port).method(request.method());
         let (mut parts, body) = request.into_parts();
         let client = parts.extensions.remove::<hyper::upgrade::OnUpgrade>();
         head::prepare_request(target, &mut parts.uri, &mut parts.headers);
@@ -204,8 +166,7 @@ impl Exchange {
         head::prepare_response(response.headers_mut());
         *response.version_mut() = Version::HTTP_11;
         if response.status() != StatusCode::SWITCHING_PROTOCOLS {
-            return response
-                .map(|body| GateBody::Site(Box::new(SiteBody::new(body, account, lease, self))));
+            return response.map(|body| GateBody::Site(Box::new(SiteBody::new(body, account, lease, self))));
         }
         head::switch_to_web_socket(response.headers_mut());
         account.settle(Ok(()));
@@ -226,20 +187,15 @@ impl Exchange {
         account: &mut Account,
     ) -> Result<(Response<Incoming>, Lease), Failure> {
         self.assignment.check_authority(&target.host, target.port)?;
-        let (body, empty) = if body.is_end_stream() {
-            (Either::Right(Empty::new()), true)
-        } else {
-            (Either::Left(body), false)
-        };
+        let (body, empty) =
+            if body.is_end_stream() { (Either::Right(Empty::new()), true) } else { (Either::Left(body), false) };
         if target.form == Form::Forward
             && let Some(mut lease) = self.assignment.pool.take(&target.host, target.port)
         {
-            self.assignment
-                .check_addresses(&target.host, target.port, &[lease.address.ip()])?;
+            self.assignment.check_addresses(&target.host, target.port, &[lease.address.ip()])?;
             account.connected(lease.address, &lease.meter);
             // The site may close a connection just as it is used again (RFC 9112 §9.3.1).
-            let repeatable =
-                empty && matches!(parts.method, Method::GET | Method::HEAD | Method::OPTIONS);
+            let repeatable = empty && matches!(parts.method, Method::GET | Method::HEAD | Method::OPTIONS);
             let spare = repeatable.then(|| parts.clone());
             return match self.ask(&mut lease, Request::from_parts(parts, body)).await {
                 Ok(response) => Ok((response, lease)),
@@ -255,8 +211,7 @@ impl Exchange {
                 }
             };
         }
-        self.send_anew(Request::from_parts(parts, body), target, account)
-            .await
+        self.send_anew(Request::from_parts(parts, body), target, account).await
     }
 
     async fn send_anew(
@@ -273,11 +228,7 @@ impl Exchange {
         }
     }
 
-    async fn ask(
-        &self,
-        lease: &mut Lease,
-        request: Request<Outgoing>,
-    ) -> Result<Response<Incoming>, Unanswered> {
+    async fn ask(&self, lease: &mut Lease, request: Request<Outgoing>) -> Result<Response<Incoming>, Unanswered> {
         let patience = self.services.limits().response_timeout;
         lease.meter.touch();
         let meter = Arc::clone(&lease.meter);
@@ -315,13 +266,7 @@ impl Exchange {
                 _ = connection.with_upgrades() => {}
             }
         });
-        Ok(Lease {
-            sender,
-            host: target.host.clone(),
-            port: target.port,
-            address,
-            meter,
-        })
+        Ok(Lease { sender, host: target.host.clone(), port: target.port, address, meter })
     }
 
     /// Policy, resolver, policy again, and then the network.
@@ -330,10 +275,7 @@ impl Exchange {
         self.assignment.check_authority(host, *port)?;
         let addresses = self.services.dialer.resolve(host).await?;
         let checked = self.assignment.check_addresses(host, *port, &addresses)?;
-        self.services
-            .dialer
-            .connect(host, *port, &checked, Arc::clone(&self.counters))
-            .await
+        self.services.dialer.connect(host, *port, &checked, Arc::clone(&self.counters)).await
     }
 
     fn account(&self, kind: &'static str) -> Account {
@@ -358,20 +300,11 @@ impl Exchange {
     fn broken(&self, error: &hyper::Error) {
         let pending = self.client.read() > self.sent_before.load(Ordering::Relaxed);
         if error.is_parse_too_large() {
-            self.never_a_request(&Failure::new(
-                Code::LimitReached,
-                "the request head is too large",
-            ));
+            self.never_a_request(&Failure::new(Code::LimitReached, "the request head is too large"));
         } else if error.is_parse() {
-            self.never_a_request(&Failure::new(
-                Code::MalformedRequest,
-                format_args!("not an HTTP request: {error}"),
-            ));
+            self.never_a_request(&Failure::new(Code::MalformedRequest, format_args!("not an HTTP request: {error}")));
         } else if error.is_timeout() && pending {
-            self.never_a_request(&Failure::new(
-                Code::LimitReached,
-                "the request head took too long",
-            ));
+            self.never_a_request(&Failure::new(Code::LimitReached, "the request head took too long"));
         }
     }
 }
@@ -391,9 +324,7 @@ fn check_status(
     let wrong = |reason: &str| Err(Failure::new(Code::BrokenResponse, reason).at(lease.address));
     match response.status() {
         // The browser would ask its user for a password to the gate.
-        StatusCode::PROXY_AUTHENTICATION_REQUIRED => {
-            wrong("the site answered 407, as only a proxy may")
-        }
+        StatusCode::PROXY_AUTHENTICATION_REQUIRED => wrong("the site answered 407, as only a proxy may"),
         StatusCode::SWITCHING_PROTOCOLS
             if target.form != Form::WebSocket || !head::is_web_socket(response.headers()) =>
         {

@@ -77,9 +77,7 @@ impl Code {
 
     pub(crate) fn status(self) -> StatusCode {
         match self {
-            Self::HostNotAllowed | Self::PrivateNetwork | Self::NoSession | Self::StrangePeer => {
-                StatusCode::FORBIDDEN
-            }
+            Self::HostNotAllowed | Self::PrivateNetwork | Self::NoSession | Self::StrangePeer => StatusCode::FORBIDDEN,
             Self::MalformedRequest => StatusCode::BAD_REQUEST,
             Self::LimitReached => StatusCode::SERVICE_UNAVAILABLE,
             Self::TimedOut => StatusCode::GATEWAY_TIMEOUT,
@@ -127,17 +125,10 @@ pub(crate) struct Failure {
 
 impl Failure {
     pub(crate) fn new(code: Code, reason: impl fmt::Display) -> Self {
-        Self {
-            code,
-            reason: reason.to_string(),
-            address: None,
-        }
+        Self { code, reason: reason.to_string(), address: None }
     }
 
     pub(crate) fn at(self, address: SocketAddr) -> Self {
-        Self {
-            address: Some(address),
-            ..self
-        }
+        Self { address: Some(address), ..self }
     }
 }

@@ -80,37 +80,14 @@ impl Drop for Inner {
 impl Gate {
     /// A gate without a door.
     pub fn new(options: GateOptions) -> Self {
-        let GateOptions {
-            resolver,
-            upstream,
-            bypass,
-            limits,
-            ledger,
-            peer_uid,
-        } = options;
-        let dialer = Dialer {
-            resolver,
-            upstream,
-            bypass,
-            limits,
-        };
-        let services = Arc::new(Services {
-            dialer,
-            ledger,
-            peer_uid,
-        });
+        let GateOptions { resolver, upstream, bypass, limits, ledger, peer_uid } = options;
+        let dialer = Dialer { resolver, upstream, bypass, limits };
+        let services = Arc::new(Services { dialer, ledger, peer_uid });
         let refusing = DoorState::new(Arc::clone(&services), "".into(), None);
         let (shared, _) = watch::channel(None);
-        let inner = Inner {
-            services,
-            refusing,
-            shared,
-            own_refusing: OnceCell::new(),
-            next_own: listen::first_own().into(),
-        };
-        Self {
-            inner: Arc::new(inner),
-        }
+        let inner =
+            Inner { services, refusing, shared, own_refusing: OnceCell::new(), next_own: listen::first_own().into() };
+        Self { inner: Arc::new(inner) }
     }
 
     /// Serves one listener for all doors that are opened from now on, told apart by the loopback address that is
@@ -122,15 +99,8 @@ impl Gate {
     pub fn attach_shared(&self, listener: TcpListener) -> io::Result<()> {
         let port = listener.local_addr()?.port();
         let (orders, received) = mpsc::channel(16);
-        tokio::spawn(listen::share(
-            listener,
-            port,
-            Arc::clone(&self.inner.refusing),
-            received,
-        ));
-        self.inner
-            .shared
-            .send_replace(Some(Shared { orders, port }));
+        tokio::spawn(listen::share(listener, port, Arc::clone(&self.inner.refusing), received));
+        self.inner.shared.send_replace(Some(Shared { orders, port }));
         Ok(())
     }
 
@@ -146,11 +116,7 @@ impl Gate {
             Some(shared) => shared.open(Arc::clone(&state)).await?,
             None => self.listen_for(&state).await?,
         };
-        Ok(Door {
-            state,
-            address,
-            _gate: self.clone(),
-        })
+        Ok(Door { state, address, _gate: self.clone() })
     }
 
     /// An address that refuses everything and says so in the ledger, for what belongs to no session: the browser's
@@ -162,11 +128,7 @@ impl Gate {
         if let Some(shared) = &*self.inner.shared.borrow() {
             return Ok((listen::REFUSING, shared.port).into());
         }
-        self.inner
-            .own_refusing
-            .get_or_try_init(|| self.listen_for(&self.inner.refusing))
-            .await
-            .copied()
+        self.inner.own_refusing.get_or_try_init(|| self.listen_for(&self.inner.refusing)).await.copied()
     }
 
     /// The ledger that the gate writes to.
@@ -176,12 +138,8 @@ impl Gate {
 
     async fn listen_for(&self, state: &Arc<DoorState>) -> io::Result<SocketAddr> {
         let step = |address| Some(listen::following(address));
-        let address = self
-            .inner
-            .next_own
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, step);
-        let listener =
-            listen::bind_own(Ipv4Addr::from(address.unwrap_or_else(|address| address))).await?;
+        let address = self.inner.next_own.fetch_update(Ordering::Relaxed, Ordering::Relaxed, step);
+        let listener = listen::bind_own(Ipv4Addr::from(address.unwrap_or_else(|address| address))).await?;
         let address = listener.local_addr()?;
         tokio::spawn(listen::own(listener, Arc::clone(state)));
         Ok(address)
@@ -190,17 +148,9 @@ impl Gate {
 
 impl Shared {
     async fn open(&self, state: Arc<DoorState>) -> io::Result<SocketAddr> {
-        let ended = || {
-            io::Error::new(
-                io::ErrorKind::NotConnected,
-                "the gate's shared listener has ended",
-            )
-        };
+        let ended = || io::Error::new(io::ErrorKind::NotConnected, "the gate's shared listener has ended");
         let (reply, address) = oneshot::channel();
-        self.orders
-            .send(OpenDoor { state, reply })
-            .await
-            .map_err(|_| ended())?;
+        self.orders.send(OpenDoor { state, reply }).await.map_err(|_| ended())?;
         address.await.map_err(|_| ended())
     }
 }

@@ -2,8 +2,8 @@
 
 use bathy_policy::{Host, HostError};
 use hyper::header::{
-    CONNECTION, CONTENT_LENGTH, EXPECT, HOST, HeaderMap, HeaderName, HeaderValue,
-    PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
+    CONNECTION, CONTENT_LENGTH, EXPECT, HOST, HeaderMap, HeaderName, HeaderValue, PROXY_AUTHENTICATE,
+    PROXY_AUTHORIZATION, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
 };
 use hyper::http::uri::{Authority, PathAndQuery};
 use hyper::{Method, Uri};
@@ -58,35 +58,20 @@ pub(crate) fn target(method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<
             return Err(HeadError::Body);
         }
         let port = port(authority)?.ok_or(HeadError::Port)?;
-        return Ok(Target {
-            host: Host::parse(authority.host())?,
-            port,
-            form: Form::Tunnel,
-        });
+        return Ok(Target { host: Host::parse(authority.host())?, port, form: Form::Tunnel });
     }
     match uri.scheme_str() {
         None => return Err(HeadError::NotAbsolute),
         Some("http" | "ws") => {}
         Some(other) => return Err(HeadError::Scheme(other.chars().take(32).collect())),
     }
-    let form = if asks_for_web_socket(method, headers) {
-        Form::WebSocket
-    } else {
-        Form::Forward
-    };
-    Ok(Target {
-        host: Host::parse(authority.host())?,
-        port: port(authority)?.unwrap_or(80),
-        form,
-    })
+    let form = if asks_for_web_socket(method, headers) { Form::WebSocket } else { Form::Forward };
+    Ok(Target { host: Host::parse(authority.host())?, port: port(authority)?.unwrap_or(80), form })
 }
 
 /// The port that the authority spells out. `http` takes any text for one and gives `None` for what is no number.
 fn port(authority: &Authority) -> Result<Option<u16>, HeadError> {
-    let rest = authority
-        .as_str()
-        .strip_prefix(authority.host())
-        .ok_or(HeadError::Port)?;
+    let rest = authority.as_str().strip_prefix(authority.host()).ok_or(HeadError::Port)?;
     match rest.strip_prefix(':') {
         None if rest.is_empty() => Ok(None),
         // RFC 3986 §3.2.3 allows an empty port, which means the default one.
@@ -106,10 +91,7 @@ fn asks_for_web_socket(method: &Method, headers: &HeaderMap) -> bool {
 
 pub(crate) fn is_web_socket(headers: &HeaderMap) -> bool {
     let mut values = headers.get_all(UPGRADE).iter();
-    values
-        .next()
-        .is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"websocket"))
-        && values.next().is_none()
+    values.next().is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"websocket")) && values.next().is_none()
 }
 
 fn names(headers: &HeaderMap, header: &HeaderName, token: &str) -> bool {
@@ -130,10 +112,7 @@ pub(crate) fn prepare_request(target: &Target, uri: &mut Uri, headers: &mut Head
     strip_hop_by_hop(headers);
     // The gate asks for bodies itself; a second `100 Continue` would confuse whoever counts.
     headers.remove(EXPECT);
-    let path = uri
-        .path_and_query()
-        .cloned()
-        .unwrap_or_else(|| PathAndQuery::from_static("/"));
+    let path = uri.path_and_query().cloned().unwrap_or_else(|| PathAndQuery::from_static("/"));
     *uri = Uri::from(path);
     let host = match target.port {
         80 => target.host.to_string(),
@@ -163,9 +142,8 @@ pub(crate) fn switch_to_web_socket(headers: &mut HeaderMap) {
 }
 
 fn strip_hop_by_hop(headers: &mut HeaderMap) {
-    let named: Vec<HeaderName> = list(headers, &CONNECTION)
-        .filter_map(|name| HeaderName::from_bytes(name.as_bytes()).ok())
-        .collect();
+    let named: Vec<HeaderName> =
+        list(headers, &CONNECTION).filter_map(|name| HeaderName::from_bytes(name.as_bytes()).ok()).collect();
     for name in named {
         // Without its length a body would change its meaning; no honest sender names it.
         if name != CONTENT_LENGTH {
@@ -206,14 +184,8 @@ mod tests {
         assert_eq!(get("http://a.test:/x"), Ok(("a.test".into(), 80)));
         assert_eq!(get("http://A.test.:8080"), Ok(("a.test".into(), 8080)));
         assert_eq!(get("http://a.test:0/"), Err(HeadError::Port));
-        assert_eq!(
-            get("http://[2001:db8::1]:81/"),
-            Ok(("[2001:db8::1]".into(), 81))
-        );
-        assert_eq!(
-            read(&Method::CONNECT, "a.test:443"),
-            Ok(("a.test".into(), 443))
-        );
+        assert_eq!(get("http://[2001:db8::1]:81/"), Ok(("[2001:db8::1]".into(), 81)));
+        assert_eq!(read(&Method::CONNECT, "a.test:443"), Ok(("a.test".into(), 443)));
         assert_eq!(read(&Method::CONNECT, "a.test"), Err(HeadError::Port));
     }
 
@@ -221,22 +193,10 @@ mod tests {
     fn only_absolute_http_targets_are_forwarded() {
         assert_eq!(read(&Method::GET, "/x"), Err(HeadError::NotAbsolute));
         assert_eq!(read(&Method::OPTIONS, "*"), Err(HeadError::NotAbsolute));
-        assert_eq!(
-            read(&Method::GET, "https://a.test/"),
-            Err(HeadError::Scheme("https".into()))
-        );
-        assert_eq!(
-            read(&Method::GET, "http://user:pass@a.test/"),
-            Err(HeadError::UserInfo)
-        );
-        assert_eq!(
-            read(&Method::CONNECT, "user@a.test:443"),
-            Err(HeadError::UserInfo)
-        );
-        assert_eq!(
-            read(&Method::CONNECT, "http://a.test:443/"),
-            Err(HeadError::NotAbsolute)
-        );
+        assert_eq!(read(&Method::GET, "https://a.test/"), Err(HeadError::Scheme("https".into())));
+        assert_eq!(read(&Method::GET, "http://user:pass@a.test/"), Err(HeadError::UserInfo));
+        assert_eq!(read(&Method::CONNECT, "user@a.test:443"), Err(HeadError::UserInfo));
+        assert_eq!(read(&Method::CONNECT, "http://a.test:443/"), Err(HeadError::NotAbsolute));
     }
 
     #[test]

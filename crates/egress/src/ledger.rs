@@ -110,25 +110,14 @@ impl Ledger {
     fn build(capacity: usize, file: Option<LineFile>) -> Self {
         let capacity = capacity.max(1);
         let (events, _) = broadcast::channel(capacity.clamp(16, 1024));
-        Self {
-            inner: Arc::new(Inner {
-                ring: Mutex::new(VecDeque::new()),
-                capacity,
-                events,
-                file,
-            }),
-        }
+        Self { inner: Arc::new(Inner { ring: Mutex::new(VecDeque::new()), capacity, events, file }) }
     }
 
     /// Writes an entry. Never waits for a subscriber or for the disk.
     pub fn record(&self, entry: LedgerEntry) {
         let entry = Arc::new(entry);
         {
-            let mut ring = self
-                .inner
-                .ring
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
+            let mut ring = self.inner.ring.lock().unwrap_or_else(PoisonError::into_inner);
             if ring.len() == self.inner.capacity {
                 ring.pop_front();
             }
@@ -144,11 +133,7 @@ impl Ledger {
 
     /// The latest `limit` entries, oldest first; of one session where `session` is given.
     pub fn recent(&self, session: Option<&str>, limit: usize) -> Vec<Arc<LedgerEntry>> {
-        let ring = self
-            .inner
-            .ring
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let ring = self.inner.ring.lock().unwrap_or_else(PoisonError::into_inner);
         let mut found: Vec<_> = ring
             .iter()
             .rev()
@@ -163,11 +148,7 @@ impl Ledger {
     /// The latest entry that was refused or failed for this session, host (canonical spelling) and port. Chromium says
     /// only `ERR_TUNNEL_CONNECTION_FAILED` when a `CONNECT` is turned away; this says why.
     pub fn last_refusal(&self, session: &str, host: &str, port: u16) -> Option<Arc<LedgerEntry>> {
-        let ring = self
-            .inner
-            .ring
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let ring = self.inner.ring.lock().unwrap_or_else(PoisonError::into_inner);
         ring.iter()
             .rev()
             .find(|entry| {
@@ -181,9 +162,7 @@ impl Ledger {
 
     /// Entries from now on.
     pub fn subscribe(&self) -> LedgerEvents {
-        LedgerEvents {
-            receiver: self.inner.events.subscribe(),
-        }
+        LedgerEvents { receiver: self.inner.events.subscribe() }
     }
 
     /// Entries that could not be written to the file, because the disk failed or was too slow. Zero without a file.

@@ -37,13 +37,10 @@ pub use door::{Door, DoorCounters};
 pub use examine::{Examined, examine};
 pub use failure::Code;
 pub use gate::{Gate, GateOptions};
-pub use ledger::{
-    Ledger, LedgerEntry, LedgerEvent, LedgerEvents, Timestamp, TimestampError, Verdict, kind,
-};
+pub use ledger::{Ledger, LedgerEntry, LedgerEvent, LedgerEvents, Timestamp, TimestampError, Verdict, kind};
 pub use limits::Limits;
 pub use page::REFUSAL_HEADER;
 pub use resolve::{
-    BoxFuture, HostOverrideError, HostOverrides, NameServerResolver, OverrideResolver, Resolve,
-    SystemResolver,
+    BoxFuture, HostOverrideError, HostOverrides, NameServerResolver, OverrideResolver, Resolve, SystemResolver,
 };
 pub use upstream::{Bypass, BypassError, Upstream, UpstreamError, UpstreamServer};

@@ -76,9 +76,7 @@ pub(crate) async fn own(listener: TcpListener, state: Arc<DoorState>) {
 }
 
 /// A failed accept is the caller's bad luck or a lack of descriptors; the latter does not go away by trying at once.
-async fn accepted_or_rest(
-    accepted: io::Result<(TcpStream, SocketAddr)>,
-) -> Option<(TcpStream, SocketAddr)> {
+async fn accepted_or_rest(accepted: io::Result<(TcpStream, SocketAddr)>) -> Option<(TcpStream, SocketAddr)> {
     match accepted {
         Ok(accepted) => Some(accepted),
         Err(error) => {
@@ -101,11 +99,7 @@ pub(crate) fn following(address: u32) -> u32 {
 
 /// A loopback listener of a door's own: on Linux at an address of its own, elsewhere at 127.0.0.1.
 pub(crate) async fn bind_own(address: Ipv4Addr) -> io::Result<TcpListener> {
-    let address = if cfg!(target_os = "linux") {
-        address
-    } else {
-        REFUSING
-    };
+    let address = if cfg!(target_os = "linux") { address } else { REFUSING };
     TcpListener::bind((address, 0)).await
 }
 
@@ -121,10 +115,7 @@ mod tests {
 
     #[test]
     fn addresses_go_round_and_skip_network_and_broadcast() {
-        assert_eq!(
-            Ipv4Addr::from(following(0x7F01_00FE)),
-            Ipv4Addr::new(127, 1, 1, 1)
-        );
+        assert_eq!(Ipv4Addr::from(following(0x7F01_00FE)), Ipv4Addr::new(127, 1, 1, 1));
         assert_eq!(following(LAST), FIRST);
         let first = Ipv4Addr::from(first_own());
         assert!(first.is_loopback() && first != REFUSING);

@@ -2,8 +2,7 @@
 
 use hyper::Response;
 use hyper::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue,
-    X_CONTENT_TYPE_OPTIONS,
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue, X_CONTENT_TYPE_OPTIONS,
 };
 
 use crate::body::GateBody;
@@ -29,15 +28,10 @@ pub(crate) fn explained(failure: &Failure) -> Response<GateBody> {
     );
     let mut response = bare(failure, GateBody::own(html));
     let headers = response.headers_mut();
-    headers.insert(
-        CONTENT_TYPE,
-        HeaderValue::from_static("text/html; charset=utf-8"),
-    );
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
     headers.insert(
         CONTENT_SECURITY_POLICY,
-        HeaderValue::from_static(
-            "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'",
-        ),
+        HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'"),
     );
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     response
@@ -51,12 +45,8 @@ pub(crate) fn bodiless(failure: &Failure) -> Response<GateBody> {
 fn bare(failure: &Failure, body: GateBody) -> Response<GateBody> {
     let mut response = Response::new(body);
     *response.status_mut() = failure.code.status();
-    response
-        .headers_mut()
-        .insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    response
-        .headers_mut()
-        .insert(REFUSAL, HeaderValue::from_static(failure.code.as_str()));
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response.headers_mut().insert(REFUSAL, HeaderValue::from_static(failure.code.as_str()));
     response
 }
 
@@ -66,32 +56,18 @@ fn words(code: Code) -> (&'static str, &'static str) {
             "Refused by policy",
             "The policy of the operator of this browser does not allow this request. Nothing was sent.",
         ),
-        Code::NoSession | Code::StrangePeer => (
-            "Refused",
-            "This way out does not belong to whoever asked. Nothing was sent.",
-        ),
-        Code::MalformedRequest => (
-            "Not understood",
-            "The request is not one that a proxy can forward. Nothing was sent.",
-        ),
-        Code::LimitReached => (
-            "Too much at once",
-            "A limit of the gate was reached. Nothing was sent.",
-        ),
-        Code::NameNotResolved => (
-            "No such host",
-            "The name of the host could not be resolved.",
-        ),
+        Code::NoSession | Code::StrangePeer => {
+            ("Refused", "This way out does not belong to whoever asked. Nothing was sent.")
+        }
+        Code::MalformedRequest => {
+            ("Not understood", "The request is not one that a proxy can forward. Nothing was sent.")
+        }
+        Code::LimitReached => ("Too much at once", "A limit of the gate was reached. Nothing was sent."),
+        Code::NameNotResolved => ("No such host", "The name of the host could not be resolved."),
         Code::ConnectionFailed => ("No connection", "The host could not be reached."),
         Code::TimedOut => ("Too slow", "The host took too long."),
-        Code::UpstreamProxyFailed => (
-            "No connection",
-            "The proxy behind the gate could not be used.",
-        ),
-        Code::BrokenResponse | Code::Closed => (
-            "Broken answer",
-            "The host broke off or did not answer in HTTP.",
-        ),
+        Code::UpstreamProxyFailed => ("No connection", "The proxy behind the gate could not be used."),
+        Code::BrokenResponse | Code::Closed => ("Broken answer", "The host broke off or did not answer in HTTP."),
     }
 }
 

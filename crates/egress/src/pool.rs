@@ -30,20 +30,15 @@ pub(crate) struct Pool {
 
 impl Pool {
     pub(crate) fn new(capacity: usize, timeout: Duration) -> Self {
-        Self {
-            idle: Mutex::new(Vec::new()),
-            capacity,
-            timeout,
-        }
+        Self { idle: Mutex::new(Vec::new()), capacity, timeout }
     }
 
     pub(crate) fn take(&self, host: &Host, port: u16) -> Option<Lease> {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         idle.retain(|(lease, since)| !lease.sender.is_closed() && since.elapsed() < self.timeout);
         // One that is not ready still sends the last request's body, or its task has not run since.
-        let found = idle.iter().rposition(|(lease, _)| {
-            lease.port == port && lease.host == *host && lease.sender.is_ready()
-        })?;
+        let found =
+            idle.iter().rposition(|(lease, _)| lease.port == port && lease.host == *host && lease.sender.is_ready())?;
         Some(idle.remove(found).0)
     }
 

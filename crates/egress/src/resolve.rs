@@ -10,9 +10,7 @@ use std::sync::Arc;
 
 use bathy_policy::{Host, HostError};
 use hickory_resolver::TokioResolver;
-use hickory_resolver::config::{
-    ConnectionConfig, LookupIpStrategy, NameServerConfig, ResolveHosts, ResolverConfig,
-};
+use hickory_resolver::config::{ConnectionConfig, LookupIpStrategy, NameServerConfig, ResolveHosts, ResolverConfig};
 use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use thiserror::Error;
 
@@ -77,27 +75,18 @@ impl HostOverrides {
     ///
     /// # Errors
     /// When a name is not a DNS name, or has no address.
-    pub fn new<N: AsRef<str>>(
-        pairs: impl IntoIterator<Item = (N, Vec<IpAddr>)>,
-    ) -> Result<Self, HostOverrideError> {
+    pub fn new<N: AsRef<str>>(pairs: impl IntoIterator<Item = (N, Vec<IpAddr>)>) -> Result<Self, HostOverrideError> {
         let mut overrides = Self::default();
         for (name, addresses) in pairs {
             let name = name.as_ref();
-            let host = Host::parse(name).map_err(|source| HostOverrideError::Name {
-                name: name.to_owned(),
-                source,
-            })?;
+            let host = Host::parse(name).map_err(|source| HostOverrideError::Name { name: name.to_owned(), source })?;
             if host.address().is_some() {
                 return Err(HostOverrideError::Address(host));
             }
             if addresses.is_empty() {
                 return Err(HostOverrideError::Empty(host));
             }
-            overrides
-                .addresses
-                .entry(host)
-                .or_default()
-                .extend(addresses);
+            overrides.addresses.entry(host).or_default().extend(addresses);
         }
         Ok(overrides)
     }
@@ -118,11 +107,8 @@ pub struct OverrideResolver {
 impl OverrideResolver {
     /// Puts `overrides` in front of `inner`.
     pub fn new(overrides: HostOverrides, inner: Arc<dyn Resolve>) -> Self {
-        let overrides = overrides
-            .addresses
-            .into_iter()
-            .map(|(host, addresses)| (host.to_string(), addresses))
-            .collect();
+        let overrides =
+            overrides.addresses.into_iter().map(|(host, addresses)| (host.to_string(), addresses)).collect();
         Self { overrides, inner }
     }
 }
@@ -174,10 +160,7 @@ impl NameServerResolver {
 
 impl fmt::Debug for NameServerResolver {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_tuple("NameServerResolver")
-            .field(&self.server)
-            .finish()
+        formatter.debug_tuple("NameServerResolver").field(&self.server).finish()
     }
 }
 
@@ -185,11 +168,7 @@ impl Resolve for NameServerResolver {
     fn resolve<'a>(&'a self, host: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
         Box::pin(async move {
             // The final dot keeps search domains out.
-            let answer = self
-                .resolver
-                .lookup_ip(format!("{host}."))
-                .await
-                .map_err(io::Error::other)?;
+            let answer = self.resolver.lookup_ip(format!("{host}.")).await.map_err(io::Error::other)?;
             Ok(answer.iter().collect())
         })
     }

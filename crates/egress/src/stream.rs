@@ -44,8 +44,7 @@ impl Meter {
     /// Resolves when nothing was read or written for as long as `limit`.
     pub(crate) async fn silent_for(self: Arc<Self>, limit: Duration) {
         loop {
-            let active =
-                self.opened + Duration::from_millis(self.active_millis.load(Ordering::Relaxed));
+            let active = self.opened + Duration::from_millis(self.active_millis.load(Ordering::Relaxed));
             let deadline = active + limit;
             if deadline <= Instant::now() {
                 return;
@@ -64,9 +63,7 @@ impl Meter {
         if bytes > 0 {
             self.read.fetch_add(bytes as u64, Ordering::Relaxed);
             if let Some(counters) = &self.counters {
-                counters
-                    .bytes_down
-                    .fetch_add(bytes as u64, Ordering::Relaxed);
+                counters.bytes_down.fetch_add(bytes as u64, Ordering::Relaxed);
             }
             self.touch();
         }
@@ -102,20 +99,12 @@ pub(crate) struct Metered {
 impl Metered {
     /// The browser's side of an exchange.
     pub(crate) fn of_client(stream: TcpStream) -> Self {
-        Self {
-            stream,
-            ahead: Bytes::new(),
-            meter: Meter::new(None),
-        }
+        Self { stream, ahead: Bytes::new(), meter: Meter::new(None) }
     }
 
     /// The site's side, whose bytes count for the door; `ahead` was read while the connection was made.
     pub(crate) fn of_site(stream: TcpStream, ahead: Bytes, counters: Arc<Counters>) -> Self {
-        Self {
-            stream,
-            ahead,
-            meter: Meter::new(Some(counters)),
-        }
+        Self { stream, ahead, meter: Meter::new(Some(counters)) }
     }
 
     pub(crate) fn meter(&self) -> Arc<Meter> {
@@ -124,11 +113,7 @@ impl Metered {
 }
 
 impl AsyncRead for Metered {
-    fn poll_read(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
+    fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         let before = buffer.filled().len();
         if this.ahead.is_empty() {
@@ -144,11 +129,7 @@ impl AsyncRead for Metered {
 }
 
 impl AsyncWrite for Metered {
-    fn poll_write(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         let written = ready!(Pin::new(&mut this.stream).poll_write(context, bytes))?;
         this.meter.count_written(written);

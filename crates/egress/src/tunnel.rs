@@ -26,12 +26,7 @@ pub(crate) enum Site {
 
 /// Joins the two sides until both have ended, one breaks, nothing moves for too long, or the assignment ends.
 /// `exchange` counts as an open connection of its door as long as the tunnel lives.
-pub(crate) async fn join(
-    exchange: Arc<Exchange>,
-    client: OnUpgrade,
-    site: Site,
-    mut account: Account,
-) {
+pub(crate) async fn join(exchange: Arc<Exchange>, client: OnUpgrade, site: Site, mut account: Account) {
     let outcome = tokio::select! {
         biased;
         () = exchange.assignment.ended.cancelled() => {
@@ -43,9 +38,7 @@ pub(crate) async fn join(
 }
 
 async fn pass(exchange: &Exchange, client: OnUpgrade, site: Site) -> Result<(), Failure> {
-    let broken = |error: &dyn std::fmt::Display| {
-        Failure::new(Code::Closed, format_args!("the tunnel broke: {error}"))
-    };
+    let broken = |error: &dyn std::fmt::Display| Failure::new(Code::Closed, format_args!("the tunnel broke: {error}"));
     let (mut client, client_ahead) = take(client).await.map_err(|error| broken(&error))?;
     let (mut site, site_ahead) = match site {
         Site::Stream(stream) => (stream, Bytes::new()),

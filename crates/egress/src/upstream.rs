@@ -4,9 +4,7 @@ use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 
-use bathy_policy::{
-    Host, HostError, HostPattern, HostPatternError, NetworkPattern, NetworkPatternError,
-};
+use bathy_policy::{Host, HostError, HostPattern, HostPatternError, NetworkPattern, NetworkPatternError};
 use thiserror::Error;
 use url::Url;
 
@@ -43,17 +41,13 @@ pub enum UpstreamError {
     #[error("the proxy is not a URL ({0}); write http://HOST:PORT or socks5://HOST:PORT")]
     Url(url::ParseError),
     /// The scheme is another one.
-    #[error(
-        "a proxy of the kind `{0}` is not supported; write http://HOST:PORT or socks5://HOST:PORT"
-    )]
+    #[error("a proxy of the kind `{0}` is not supported; write http://HOST:PORT or socks5://HOST:PORT")]
     Scheme(String),
     /// The host is missing or malformed.
     #[error("the proxy's host cannot be used: {0}")]
     Host(#[from] HostError),
     /// There is more than scheme, user, password, host and port.
-    #[error(
-        "the proxy has a path, query or fragment; write http://HOST:PORT or socks5://HOST:PORT"
-    )]
+    #[error("the proxy has a path, query or fragment; write http://HOST:PORT or socks5://HOST:PORT")]
     Path,
     /// The user name or password is not percent-encoded UTF-8, or for SOCKS5 longer than 255 bytes.
     #[error(
@@ -68,12 +62,8 @@ impl FromStr for Upstream {
     /// Reads `http://[user:password@]host[:port]` or `socks5://…` (also `socks5h`, and `host:port` for HTTP).
     fn from_str(text: &str) -> Result<Self, UpstreamError> {
         let text = text.trim();
-        let url = if text.contains("://") {
-            Url::parse(text)
-        } else {
-            Url::parse(&format!("http://{text}"))
-        }
-        .map_err(UpstreamError::Url)?;
+        let url = if text.contains("://") { Url::parse(text) } else { Url::parse(&format!("http://{text}")) }
+            .map_err(UpstreamError::Url)?;
         let (socks, default_port) = match url.scheme() {
             "http" => (false, 80),
             "socks5" | "socks5h" => (true, 1080),
@@ -92,9 +82,7 @@ impl FromStr for Upstream {
         }
         let fits = |text: &str| (1..=255).contains(&text.len());
         match &server.credentials {
-            Some(given) if !fits(&given.user) || !fits(&given.password) => {
-                Err(UpstreamError::Credentials)
-            }
+            Some(given) if !fits(&given.user) || !fits(&given.password) => Err(UpstreamError::Credentials),
             _ => Ok(Self::Socks5(server)),
         }
     }
@@ -111,10 +99,7 @@ fn credentials(url: &Url) -> Result<Option<Credentials>, UpstreamError> {
             .map_err(|_| UpstreamError::Credentials)
     };
     let password = decode(url.password().unwrap_or_default())?;
-    Ok(Some(Credentials {
-        user: decode(url.username())?,
-        password,
-    }))
+    Ok(Some(Credentials { user: decode(url.username())?, password }))
 }
 
 impl Upstream {
@@ -192,14 +177,8 @@ impl FromStr for Bypass {
     /// Reads a comma-separated list of `host`, `*.suffix`, `.suffix`, `host:port`, CIDR networks, and `<local>`. A bare
     /// host includes its subdomains, as in `allowedHosts`.
     fn from_str(text: &str) -> Result<Self, BypassError> {
-        let rules = text
-            .split([',', ';'])
-            .map(str::trim)
-            .filter(|rule| !rule.is_empty())
-            .map(parse_rule);
-        Ok(Self {
-            rules: rules.collect::<Result<_, _>>()?,
-        })
+        let rules = text.split([',', ';']).map(str::trim).filter(|rule| !rule.is_empty()).map(parse_rule);
+        Ok(Self { rules: rules.collect::<Result<_, _>>()? })
     }
 }
 
@@ -211,34 +190,17 @@ fn parse_rule(rule: &str) -> Result<Rule, BypassError> {
         return rule
             .parse()
             .map(Rule::Network)
-            .map_err(|source| BypassError::Network {
-                rule: rule.to_owned(),
-                source,
-            });
+            .map_err(|source| BypassError::Network { rule: rule.to_owned(), source });
     }
-    let host = if rule.starts_with('.') {
-        format!("*{rule}")
-    } else {
-        rule.to_owned()
-    };
-    host.parse()
-        .map(Rule::Host)
-        .map_err(|source| BypassError::Host {
-            rule: rule.to_owned(),
-            source,
-        })
+    let host = if rule.starts_with('.') { format!("*{rule}") } else { rule.to_owned() };
+    host.parse().map(Rule::Host).map_err(|source| BypassError::Host { rule: rule.to_owned(), source })
 }
 
 impl Bypass {
     /// Whether `address`, to which `host` was resolved, is to be reached directly.
     pub(crate) fn covers(&self, host: &Host, port: u16, address: IpAddr) -> bool {
         self.rules.iter().any(|rule| match rule {
-            Rule::Local => {
-                host.is_localhost()
-                    || host
-                        .name()
-                        .map_or(address.is_loopback(), |name| !name.contains('.'))
-            }
+            Rule::Local => host.is_localhost() || host.name().map_or(address.is_loopback(), |name| !name.contains('.')),
             Rule::Host(pattern) => pattern.matches(host, port),
             Rule::Network(pattern) => pattern.contains(address, port),
         })

@@ -83,13 +83,9 @@ fn classify_v6(address: Ipv6Addr) -> AddressClass {
         [0, 0, 0, 0, 0, 0, 0, 0] => AddressClass::Unspecified,
         [0, 0, 0, 0, 0, 0, 0, 1] => AddressClass::Loopback,
         // IPv4-mapped (RFC 4291 §2.5.5.2) and NAT64 (RFC 6052 §2.1): the packets do go to the address inside.
-        [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => {
-            classify_v4(join(high, low))
-        }
+        [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => classify_v4(join(high, low)),
         // IPv4-compatible (RFC 4291 §2.5.5.1) and IPv4-translated (RFC 2765 §2.1).
-        [0, 0, 0, 0, 0 | 0xffff, 0, high, low] => {
-            first_closed(&[join(high, low)], AddressClass::Reserved)
-        }
+        [0, 0, 0, 0, 0 | 0xffff, 0, high, low] => first_closed(&[join(high, low)], AddressClass::Reserved),
         // Local NAT64 (RFC 8215), whose prefix length is not known here, while the usual one puts the address last; and
         // 6to4 (RFC 3056 §2).
         [0x64, 0xff9b, 1, .., high, low] | [0x2002, high, low, ..] => {
@@ -101,9 +97,7 @@ fn classify_v6(address: Ipv6Addr) -> AddressClass {
             first_closed(&embedded, AddressClass::Tunnel)
         }
         // ISATAP (RFC 5214 §6.1): an interface identifier that ends in the IPv4 address of the interface.
-        [.., 0 | 0x200, 0x5efe, high, low] => {
-            first_closed(&[join(high, low)], classify_native_v6(segments))
-        }
+        [.., 0 | 0x200, 0x5efe, high, low] => first_closed(&[join(high, low)], classify_native_v6(segments)),
         _ => classify_native_v6(segments),
     }
 }
@@ -130,11 +124,7 @@ fn join(high: u16, low: u16) -> Ipv4Addr {
 
 /// The class of the first embedded address that is not public, else that of the outer address.
 fn first_closed(embedded: &[Ipv4Addr], outer: AddressClass) -> AddressClass {
-    embedded
-        .iter()
-        .map(|address| classify_v4(*address))
-        .find(|class| *class != AddressClass::Public)
-        .unwrap_or(outer)
+    embedded.iter().map(|address| classify_v4(*address)).find(|class| *class != AddressClass::Public).unwrap_or(outer)
 }
 
 impl fmt::Display for AddressClass {

@@ -224,14 +224,7 @@ impl fmt::Display for AddressReason {
 impl Serialize for Decision {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_struct("Decision", 3)?;
-        fields.serialize_field(
-            "verdict",
-            if self.is_allowed() {
-                "allowed"
-            } else {
-                "refused"
-            },
-        )?;
+        fields.serialize_field("verdict", if self.is_allowed() { "allowed" } else { "refused" })?;
         fields.serialize_field("code", self.code())?;
         fields.serialize_field("reason", &format_args!("{self}"))?;
         fields.end()

@@ -98,15 +98,13 @@ impl Host {
 
     /// Whether the host is `localhost` or a name below it, which means loopback whatever a resolver says (RFC 6761 §6.3).
     pub fn is_localhost(&self) -> bool {
-        self.name()
-            .is_some_and(|name| name == "localhost" || is_below(name, "localhost"))
+        self.name().is_some_and(|name| name == "localhost" || is_below(name, "localhost"))
     }
 }
 
 /// Whether `name` lies strictly below `parent`, on a label border. Both are canonical names.
 pub(crate) fn is_below(name: &str, parent: &str) -> bool {
-    name.strip_suffix(parent)
-        .is_some_and(|front| front.len() > 1 && front.ends_with('.'))
+    name.strip_suffix(parent).is_some_and(|front| front.len() > 1 && front.ends_with('.'))
 }
 
 fn canonical_name(mut name: String) -> Result<String, HostError> {
@@ -117,17 +115,11 @@ fn canonical_name(mut name: String) -> Result<String, HostError> {
         return Err(HostError::EmptyLabel);
     }
     // Letters, digits and hyphens (RFC 952, RFC 1123 §2.1), and the underscore that real sites use against the rule.
-    let foreign = |c: char| {
-        !(c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_' || c == '.')
-    };
+    let foreign = |c: char| !(c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_' || c == '.');
     if let Some(character) = name.chars().find(|&c| foreign(c)) {
         return Err(HostError::Character(character));
     }
-    if name.len() > MAXIMUM_NAME_BYTES
-        || name
-            .split('.')
-            .any(|label| label.len() > MAXIMUM_LABEL_BYTES)
-    {
+    if name.len() > MAXIMUM_NAME_BYTES || name.split('.').any(|label| label.len() > MAXIMUM_LABEL_BYTES) {
         return Err(HostError::TooLong);
     }
     Ok(name)

@@ -54,14 +54,10 @@ pub enum HostPatternError {
     )]
     Star(String),
     /// A scheme, a path, a user name or another part of a URL.
-    #[error(
-        "`{0}` is more than a host; write the host alone, such as `example.com` or `example.com:8443`"
-    )]
+    #[error("`{0}` is more than a host; write the host alone, such as `example.com` or `example.com:8443`")]
     NotAHost(String),
     /// A network of addresses.
-    #[error(
-        "`{0}` is a network; list single addresses here and open networks with allowedNetworks"
-    )]
+    #[error("`{0}` is a network; list single addresses here and open networks with allowedNetworks")]
     Network(String),
     /// The port is not a number from 1 to 65535.
     #[error("`{0}` has a bad port; write a number from 1 to 65535 after the colon")]
@@ -96,8 +92,9 @@ impl HostPattern {
             return false;
         }
         match (&self.scope, &narrower.scope) {
-            (Scope::Tree(own), Scope::Tree(other) | Scope::Below(other))
-            | (Scope::Below(own), Scope::Below(other)) => own == other || is_below(other, own),
+            (Scope::Tree(own), Scope::Tree(other) | Scope::Below(other)) | (Scope::Below(own), Scope::Below(other)) => {
+                own == other || is_below(other, own)
+            }
             (Scope::Below(own), Scope::Tree(other)) => is_below(other, own),
             (Scope::Address(own), Scope::Address(other)) => own == other,
             _ => false,
@@ -116,18 +113,13 @@ impl FromStr for HostPattern {
         }
         refuse_url_parts(text)?;
         let (front, port) = split_port(text).ok_or_else(|| HostPatternError::Port(shown(text)))?;
-        let host_error = |error| HostPatternError::Host {
-            text: shown(text),
-            error,
-        };
+        let host_error = |error| HostPatternError::Host { text: shown(text), error };
         if let Ok(address) = front.parse::<Ipv6Addr>() {
             let scope = Scope::Address(IpAddr::V6(address).to_canonical());
             return Ok(Self { scope, port });
         }
         if text.starts_with('[') {
-            return Err(host_error(HostError::Malformed(
-                url::ParseError::InvalidIpv6Address,
-            )));
+            return Err(host_error(HostError::Malformed(url::ParseError::InvalidIpv6Address)));
         }
         let (below, bare) = match front.strip_prefix("*.") {
             Some(bare) => (true, bare),
@@ -160,11 +152,8 @@ fn refuse_url_parts(text: &str) -> Result<(), HostPatternError> {
 /// The text of a rule for an error message: bounded, and without control characters.
 pub(crate) fn shown(text: &str) -> String {
     const MAXIMUM_CHARACTERS: usize = 80;
-    let mut shown: String = text
-        .chars()
-        .take(MAXIMUM_CHARACTERS)
-        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
-        .collect();
+    let mut shown: String =
+        text.chars().take(MAXIMUM_CHARACTERS).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
     if text.chars().nth(MAXIMUM_CHARACTERS).is_some() {
         shown.push('…');
     }

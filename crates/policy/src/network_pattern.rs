@@ -32,9 +32,7 @@ pub enum NetworkPatternError {
     )]
     Malformed(String),
     /// The address has bits set beyond the length of the prefix, so it is not clear what was meant.
-    #[error(
-        "`{text}` has address bits beyond its prefix; write `{network}` if you mean the whole network"
-    )]
+    #[error("`{text}` has address bits beyond its prefix; write `{network}` if you mean the whole network")]
     HostBits {
         /// The rule as given.
         text: String,
@@ -75,8 +73,7 @@ impl FromStr for NetworkPattern {
     /// Parses a rule; white space around it is dropped.
     fn from_str(text: &str) -> Result<Self, NetworkPatternError> {
         let text = text.trim();
-        let (front, port) =
-            split_port(text).ok_or_else(|| NetworkPatternError::Port(shown(text)))?;
+        let (front, port) = split_port(text).ok_or_else(|| NetworkPatternError::Port(shown(text)))?;
         let given = front
             .parse()
             .or_else(|_| front.parse().map(|address: IpAddr| IpNet::from(address)))
@@ -95,10 +92,7 @@ fn without_mapping(network: IpNet) -> IpNet {
     let IpNet::V6(mapped) = network else {
         return network;
     };
-    let inner = mapped
-        .addr()
-        .to_ipv4_mapped()
-        .zip(mapped.prefix_len().checked_sub(96));
+    let inner = mapped.addr().to_ipv4_mapped().zip(mapped.prefix_len().checked_sub(96));
     match inner.map(|(address, length)| Ipv4Net::new(address, length)) {
         Some(Ok(inner)) => IpNet::V4(inner),
         _ => network,

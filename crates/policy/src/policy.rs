@@ -44,14 +44,10 @@ pub struct Policy {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum NarrowError {
     /// No host was asked for; an empty list would mean any host.
-    #[error(
-        "the narrower list of hosts is empty; list at least one host, or leave it out to keep the policy as it is"
-    )]
+    #[error("the narrower list of hosts is empty; list at least one host, or leave it out to keep the policy as it is")]
     Empty,
     /// A rule reaches beyond the policy.
-    #[error(
-        "`{0}` reaches beyond the operator's allowed hosts; ask for hosts that those cover, or leave the list out"
-    )]
+    #[error("`{0}` reaches beyond the operator's allowed hosts; ask for hosts that those cover, or leave the list out")]
     Wider(HostPattern),
 }
 
@@ -92,19 +88,12 @@ impl Policy {
     ///
     /// # Errors
     /// The first step of the decision that fails.
-    pub fn check_authority(
-        &self,
-        host: &Host,
-        port: u16,
-        purpose: Purpose,
-    ) -> Result<AllowReason, Refusal> {
-        let reason = self
-            .listing(host, port, purpose)
-            .ok_or_else(|| Refusal::HostNotAllowed {
-                host: host.clone(),
-                port,
-                purpose,
-            })?;
+    pub fn check_authority(&self, host: &Host, port: u16, purpose: Purpose) -> Result<AllowReason, Refusal> {
+        let reason = self.listing(host, port, purpose).ok_or_else(|| Refusal::HostNotAllowed {
+            host: host.clone(),
+            port,
+            purpose,
+        })?;
         if let Some(address) = host.address() {
             self.check_address(host, port, address, &reason)?;
         } else if host.is_localhost() {
@@ -129,10 +118,7 @@ impl Policy {
         if addresses.is_empty() {
             return Err(Refusal::NoAddress { host: host.clone() });
         }
-        addresses
-            .iter()
-            .map(|address| self.check_address(host, port, *address, &reason))
-            .collect()
+        addresses.iter().map(|address| self.check_address(host, port, *address, &reason)).collect()
     }
 
     /// The policy of a session that asks for these hosts alone. Nothing passes it that does not pass this policy.
@@ -149,29 +135,19 @@ impl Policy {
             return Err(NarrowError::Wider(wider.clone()));
         }
         let allowed_hosts = allowed_hosts.to_vec();
-        Ok(Self::new(PolicyConfig {
-            allowed_hosts,
-            ..self.config.clone()
-        }))
+        Ok(Self::new(PolicyConfig { allowed_hosts, ..self.config.clone() }))
     }
 
     /// Whether resources may come from hosts that documents may not. The gate cannot tell the two apart, so documents
     /// then need a check of their own before their request leaves the browser.
     pub fn resources_are_wider(&self) -> bool {
-        self.resource_patterns()
-            .iter()
-            .any(|resource| match resource {
-                ResourcePattern::Any => !self.config.allowed_hosts.is_empty(),
-                ResourcePattern::Host(pattern) => !self.covers(pattern),
-            })
+        self.resource_patterns().iter().any(|resource| match resource {
+            ResourcePattern::Any => !self.config.allowed_hosts.is_empty(),
+            ResourcePattern::Host(pattern) => !self.covers(pattern),
+        })
     }
 
-    fn check_url_of(
-        &self,
-        schemes: &[&str],
-        text: &str,
-        purpose: Purpose,
-    ) -> Result<CheckedUrl, Refusal> {
+    fn check_url_of(&self, schemes: &[&str], text: &str, purpose: Purpose) -> Result<CheckedUrl, Refusal> {
         if text.len() > MAXIMUM_URL_BYTES {
             return Err(Refusal::UrlTooLong { bytes: text.len() });
         }
@@ -184,18 +160,10 @@ impl Policy {
             return Err(Refusal::UserInfo);
         }
         let host = Host::of_url(&url)?;
-        url.set_host(Some(&host.to_string()))
-            .map_err(Refusal::Unparseable)?;
-        let port = url
-            .port_or_known_default()
-            .ok_or(Refusal::Unparseable(url::ParseError::InvalidPort))?;
+        url.set_host(Some(&host.to_string())).map_err(Refusal::Unparseable)?;
+        let port = url.port_or_known_default().ok_or(Refusal::Unparseable(url::ParseError::InvalidPort))?;
         let reason = self.check_authority(&host, port, purpose)?;
-        Ok(CheckedUrl {
-            url,
-            host,
-            port,
-            reason,
-        })
+        Ok(CheckedUrl { url, host, port, reason })
     }
 
     /// The rule that lists the host, the narrowest kind first.
@@ -218,9 +186,7 @@ impl Policy {
         if let Some(pattern) = listed.find(matches) {
             return Some(AllowReason::ListedResource(pattern.clone()));
         }
-        resources
-            .contains(&ResourcePattern::Any)
-            .then_some(AllowReason::AnyResource)
+        resources.contains(&ResourcePattern::Any).then_some(AllowReason::AnyResource)
     }
 
     fn check_address(
@@ -231,37 +197,21 @@ impl Policy {
         listing: &AllowReason,
     ) -> Result<CheckedAddress, Refusal> {
         let canonical = address.to_canonical();
-        let foreign = host
-            .address()
-            .is_some_and(|own| own.to_canonical() != canonical);
+        let foreign = host.address().is_some_and(|own| own.to_canonical() != canonical);
         if foreign {
-            return Err(Refusal::ForeignAddress {
-                host: host.clone(),
-                address,
-            });
+            return Err(Refusal::ForeignAddress { host: host.clone(), address });
         }
         let class = classify(address);
         let reason = if class == AddressClass::Public {
             AddressReason::Public
         } else {
-            self.opening(address, port)
-                .ok_or_else(|| Refusal::PrivateAddress {
-                    host: host.clone(),
-                    address,
-                    class,
-                })?
+            self.opening(address, port).ok_or_else(|| Refusal::PrivateAddress { host: host.clone(), address, class })?
         };
         if class != AddressClass::Public && *listing == AllowReason::AnyResource {
-            return Err(Refusal::PrivateHostNotListed {
-                host: host.clone(),
-                class,
-            });
+            return Err(Refusal::PrivateHostNotListed { host: host.clone(), class });
         }
         let socket_address = SocketAddr::new(canonical, port);
-        Ok(CheckedAddress {
-            socket_address,
-            reason,
-        })
+        Ok(CheckedAddress { socket_address, reason })
     }
 
     /// The rule that opens an address that is not public.
@@ -274,17 +224,10 @@ impl Policy {
         Some(AddressReason::ListedNetwork(*pattern))
     }
 
-    fn check_localhost(
-        &self,
-        host: &Host,
-        port: u16,
-        listing: &AllowReason,
-    ) -> Result<(), Refusal> {
+    fn check_localhost(&self, host: &Host, port: u16, listing: &AllowReason) -> Result<(), Refusal> {
         let (host, class) = (host.clone(), AddressClass::Loopback);
         let mut networks = self.config.allowed_networks.iter();
-        if !self.config.allow_private_network
-            && !networks.any(|pattern| pattern.reaches_loopback(port))
-        {
+        if !self.config.allow_private_network && !networks.any(|pattern| pattern.reaches_loopback(port)) {
             return Err(Refusal::PrivateName { host, class });
         }
         if *listing == AllowReason::AnyResource {
@@ -299,10 +242,7 @@ impl Policy {
     }
 
     fn resource_patterns(&self) -> &[ResourcePattern] {
-        self.config
-            .allowed_resource_hosts
-            .as_deref()
-            .unwrap_or_default()
+        self.config.allowed_resource_hosts.as_deref().unwrap_or_default()
     }
 }
 

@@ -29,10 +29,7 @@ pub(crate) fn routes() -> Router<Arc<Shared>> {
         .route("/report", post(report))
         .route("/redirect/{status}", any(redirect))
         .route("/slow", any(slow))
-        .route(
-            "/hang",
-            any(async || std::future::pending::<Response>().await),
-        )
+        .route("/hang", any(async || std::future::pending::<Response>().await))
         .route("/half", any(half))
         .route("/cut", any(cut))
         .route("/drip", any(drip))
@@ -46,10 +43,7 @@ pub(crate) fn routes() -> Router<Arc<Shared>> {
         .route("/cookie/set", any(set_cookies))
         .route("/headers", any(with_headers))
         .route("/auth", any(challenge))
-        .route(
-            "/ws",
-            any(async |upgrade: WebSocketUpgrade| upgrade.on_upgrade(echo_messages)),
-        )
+        .route("/ws", any(async |upgrade: WebSocketUpgrade| upgrade.on_upgrade(echo_messages)))
         .route("/favicon.ico", any(async || StatusCode::NO_CONTENT))
 }
 
@@ -58,11 +52,7 @@ async fn report(State(shared): State<Arc<Shared>>, body: Bytes) -> Response {
     match serde_json::from_slice::<Report>(&body) {
         Ok(report) => {
             shared.reports.push(report);
-            (
-                StatusCode::NO_CONTENT,
-                [(header::ACCESS_CONTROL_ALLOW_ORIGIN, "*")],
-            )
-                .into_response()
+            (StatusCode::NO_CONTENT, [(header::ACCESS_CONTROL_ALLOW_ORIGIN, "*")]).into_response()
         }
         Err(error) => (StatusCode::BAD_REQUEST, format!("not a report: {error}")).into_response(),
     }
@@ -83,22 +73,12 @@ async fn redirect(Path(status): Path<String>, Query(Target { to }): Query<Target
             let mut value = b"0;url=".to_vec();
             value.extend_from_slice(location.as_bytes());
             match HeaderValue::from_bytes(&value) {
-                Ok(value) => {
-                    ([(HeaderName::from_static("refresh"), value)], Html("moved")).into_response()
-                }
+                Ok(value) => ([(HeaderName::from_static("refresh"), value)], Html("moved")).into_response(),
                 Err(_) => StatusCode::BAD_REQUEST.into_response(),
             }
         }
-        "meta" => Html(format!(
-            "<meta http-equiv=refresh content=\"0;url={}\">",
-            escape(&to)
-        ))
-        .into_response(),
-        code => match code
-            .parse()
-            .ok()
-            .and_then(|code| StatusCode::from_u16(code).ok())
-        {
+        "meta" => Html(format!("<meta http-equiv=refresh content=\"0;url={}\">", escape(&to))).into_response(),
+        code => match code.parse().ok().and_then(|code| StatusCode::from_u16(code).ok()) {
             Some(code) => (code, [(header::LOCATION, location)]).into_response(),
             None => (StatusCode::BAD_REQUEST, "use a status, `refresh` or `meta`").into_response(),
         },
@@ -112,10 +92,7 @@ struct Slow {
 }
 
 /// `/slow?ms=500&page=forms/order.html`: the page, late.
-async fn slow(
-    State(shared): State<Arc<Shared>>,
-    Query(Slow { ms, page }): Query<Slow>,
-) -> Response {
+async fn slow(State(shared): State<Arc<Shared>>, Query(Slow { ms, page }): Query<Slow>) -> Response {
     tokio::time::sleep(Duration::from_millis(ms)).await;
     match page {
         Some(page) => shared.page(&page).await,
@@ -125,19 +102,14 @@ async fn slow(
 
 /// A head and half a page; the rest never comes.
 async fn half() -> Response {
-    let first = stream::iter([Ok::<_, Infallible>(
-        "<!doctype html><title>Half</title><p>Half a page.",
-    )]);
+    let first = stream::iter([Ok::<_, Infallible>("<!doctype html><title>Half</title><p>Half a page.")]);
     html_stream(stream::StreamExt::chain(first, stream::pending()))
 }
 
 /// A head and half a page, then the connection breaks.
 async fn cut() -> Response {
     let broken = Err(io::Error::from(io::ErrorKind::ConnectionReset));
-    html_stream(stream::iter([
-        Ok("<!doctype html><title>Cut</title><p>Cut off."),
-        broken,
-    ]))
+    html_stream(stream::iter([Ok("<!doctype html><title>Cut</title><p>Cut off."), broken]))
 }
 
 #[derive(Deserialize)]
@@ -155,10 +127,7 @@ async fn drip(Query(Drip { chunks, ms }): Query<Drip>) -> Response {
         if number > 0 {
             tokio::time::sleep(Duration::from_millis(ms)).await;
         }
-        Some((
-            Ok::<_, Infallible>(format!("<p>Drop {number}</p>\n")),
-            number + 1,
-        ))
+        Some((Ok::<_, Infallible>(format!("<p>Drop {number}</p>\n")), number + 1))
     }))
 }
 
@@ -167,11 +136,7 @@ where
     T: Into<Bytes> + 'static,
     E: Into<Box<dyn std::error::Error + Send + Sync>> + 'static,
 {
-    (
-        [(header::CONTENT_TYPE, "text/html; charset=utf-8")],
-        Body::from_stream(pieces),
-    )
-        .into_response()
+    ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], Body::from_stream(pieces)).into_response()
 }
 
 /// Server-sent events, five a second, for ever.
@@ -180,16 +145,9 @@ async fn event_stream() -> Response {
         if number > 0 {
             tokio::time::sleep(Duration::from_millis(200)).await;
         }
-        Some((
-            Ok::<_, Infallible>(format!("data: {number}\n\n")),
-            number + 1,
-        ))
+        Some((Ok::<_, Infallible>(format!("data: {number}\n\n")), number + 1))
     });
-    (
-        [(header::CONTENT_TYPE, "text/event-stream")],
-        Body::from_stream(events),
-    )
-        .into_response()
+    ([(header::CONTENT_TYPE, "text/event-stream")], Body::from_stream(events)).into_response()
 }
 
 async fn status(Path(code): Path<u16>) -> Response {
@@ -198,11 +156,7 @@ async fn status(Path(code): Path<u16>) -> Response {
             let page = format!("<!doctype html><title>Status {code}</title><h1>Status {code}</h1>");
             (code, Html(page)).into_response()
         }
-        Err(_) => (
-            StatusCode::BAD_REQUEST,
-            "a status is a number from 100 to 999",
-        )
-            .into_response(),
+        Err(_) => (StatusCode::BAD_REQUEST, "a status is a number from 100 to 999").into_response(),
     }
 }
 
@@ -216,23 +170,13 @@ struct Download {
 async fn download(Path(name): Path<String>, Query(options): Query<Download>) -> Response {
     let disposition = options.disposition.unwrap_or_else(|| {
         let encoded: String = url::form_urlencoded::byte_serialize(name.as_bytes()).collect();
-        format!(
-            "attachment; filename*=UTF-8''{}",
-            encoded.replace('+', "%20")
-        )
+        format!("attachment; filename*=UTF-8''{}", encoded.replace('+', "%20"))
     });
     let Ok(disposition) = HeaderValue::from_bytes(disposition.as_bytes()) else {
-        return (
-            StatusCode::BAD_REQUEST,
-            "`disposition` cannot stand in a header",
-        )
-            .into_response();
+        return (StatusCode::BAD_REQUEST, "`disposition` cannot stand in a header").into_response();
     };
     let headers = [
-        (
-            header::CONTENT_TYPE,
-            HeaderValue::from_static("application/octet-stream"),
-        ),
+        (header::CONTENT_TYPE, HeaderValue::from_static("application/octet-stream")),
         (header::CONTENT_DISPOSITION, disposition),
     ];
     (headers, vec![b'd'; options.bytes.unwrap_or(1000)]).into_response()
@@ -266,41 +210,26 @@ async fn echo(request: Request) -> Response {
 /// The request as a page that shows the same JSON.
 async fn echo_page(request: Request) -> Response {
     let said = description(request).await;
-    Html(format!(
-        "<!doctype html><title>Echo</title><h1>Echo</h1><pre id=\"echo\">{}</pre>",
-        escape(&said)
-    ))
-    .into_response()
+    Html(format!("<!doctype html><title>Echo</title><h1>Echo</h1><pre id=\"echo\">{}</pre>", escape(&said)))
+        .into_response()
 }
 
 async fn description(request: Request) -> String {
     let (parts, body) = request.into_parts();
-    let body = axum::body::to_bytes(body, usize::MAX)
-        .await
-        .unwrap_or_default();
+    let body = axum::body::to_bytes(body, usize::MAX).await.unwrap_or_default();
     let mut headers: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for (name, value) in &parts.headers {
-        headers
-            .entry(name.as_str())
-            .or_default()
-            .push(String::from_utf8_lossy(value.as_bytes()).into_owned());
+        headers.entry(name.as_str()).or_default().push(String::from_utf8_lossy(value.as_bytes()).into_owned());
     }
     let path = parts.uri.path_and_query().map(ToString::to_string);
     let body = String::from_utf8_lossy(&body);
-    format!(
-        "{:#}",
-        json!({"method": parts.method.as_str(), "path": path, "headers": headers, "body": body})
-    )
+    format!("{:#}", json!({"method": parts.method.as_str(), "path": path, "headers": headers, "body": body}))
 }
 
 /// `/cookie/set?client=7&attributes=HttpOnly`: each pair a cookie; `attributes` is added to all of them.
 async fn set_cookies(Query(pairs): Query<Vec<(String, String)>>) -> Response {
-    let attributes = pairs
-        .iter()
-        .find(|(name, _)| name == "attributes")
-        .map(|(_, value)| value.as_str());
-    let mut response =
-        Html("<!doctype html><title>Cookies set</title><p>Cookies set.").into_response();
+    let attributes = pairs.iter().find(|(name, _)| name == "attributes").map(|(_, value)| value.as_str());
+    let mut response = Html("<!doctype html><title>Cookies set</title><p>Cookies set.").into_response();
     for (name, value) in pairs.iter().filter(|(name, _)| name != "attributes") {
         let cookie = format!("{name}={value}; Path=/; {}", attributes.unwrap_or_default());
         let Ok(cookie) = HeaderValue::from_bytes(cookie.as_bytes()) else {
@@ -330,11 +259,7 @@ async fn challenge(request: Request) -> Response {
         Html("<!doctype html><title>Inside</title><p>You are in.").into_response()
     } else {
         let ask = [(header::WWW_AUTHENTICATE, "Basic realm=\"test site\"")];
-        (
-            StatusCode::UNAUTHORIZED,
-            ask,
-            Html("<!doctype html><title>Password</title><p>Password, please."),
-        )
+        (StatusCode::UNAUTHORIZED, ask, Html("<!doctype html><title>Password</title><p>Password, please."))
             .into_response()
     }
 }
@@ -348,7 +273,5 @@ async fn echo_messages(mut socket: WebSocket) {
 }
 
 fn escape(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('"', "&quot;")
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;")
 }

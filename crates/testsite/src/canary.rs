@@ -19,8 +19,7 @@ const KEPT: usize = 4096;
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A generous answer, so that a leak shows all that it would send.
-const ANSWER: &[u8] =
-    b"HTTP/1.1 200 OK\r\nAccess-Control-Allow-Origin: *\r\nContent-Type: text/html\r\n\
+const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nAccess-Control-Allow-Origin: *\r\nContent-Type: text/html\r\n\
     Content-Length: 6\r\nConnection: close\r\n\r\nLEAKED";
 
 /// How something reached a [`Canary`].
@@ -86,11 +85,7 @@ impl Canary {
         let mut listening = JoinSet::new();
         listening.spawn(accept(tcp, Arc::clone(&hits)));
         listening.spawn(receive(udp, Arc::clone(&hits)));
-        Ok(Self {
-            address,
-            hits,
-            _listening: listening,
-        })
+        Ok(Self { address, hits, _listening: listening })
     }
 
     /// The address that should stay silent; `to_string()` gives `127.0.0.9:40123`.
@@ -118,11 +113,7 @@ impl Canary {
 async fn accept(listener: TcpListener, hits: Arc<Record<Hit>>) {
     let mut connections = JoinSet::new();
     while let Ok((stream, peer)) = listener.accept().await {
-        let index = hits.push(Hit {
-            protocol: Protocol::Tcp,
-            peer,
-            bytes: Bytes::new(),
-        });
+        let index = hits.push(Hit { protocol: Protocol::Tcp, peer, bytes: Bytes::new() });
         connections.spawn(listen(stream, index, Arc::clone(&hits)));
         while connections.try_join_next().is_some() {}
     }
@@ -143,11 +134,7 @@ async fn receive(socket: UdpSocket, hits: Arc<Record<Hit>>) {
     loop {
         // An error here is an earlier packet's "port unreachable"; there is nothing to record.
         if let Ok((count, peer)) = socket.recv_from(&mut buffer).await {
-            hits.push(Hit {
-                protocol: Protocol::Udp,
-                peer,
-                bytes: Bytes::copy_from_slice(&buffer[..count]),
-            });
+            hits.push(Hit { protocol: Protocol::Udp, peer, bytes: Bytes::copy_from_slice(&buffer[..count]) });
         }
     }
 }

@@ -60,12 +60,7 @@ impl Reply {
     /// # Panics
     /// When one of them is not an IP address.
     pub fn addresses<'a>(addresses: impl IntoIterator<Item = &'a str>) -> Self {
-        Self::Addresses(
-            addresses
-                .into_iter()
-                .map(|text| text.parse().expect("an IP address"))
-                .collect(),
-        )
+        Self::Addresses(addresses.into_iter().map(|text| text.parse().expect("an IP address")).collect())
     }
 }
 
@@ -96,20 +91,13 @@ impl DnsDouble {
     /// # Panics
     /// When no port can be bound.
     pub async fn start() -> Self {
-        let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))
-            .await
-            .expect("a free UDP port");
+        let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a free UDP port");
         let address = socket.local_addr().expect("a bound socket has an address");
         let scripts = Arc::new(Mutex::new(Scripts::default()));
         let queries = Arc::new(Record::default());
         let mut serving = JoinSet::new();
         serving.spawn(serve(socket, Arc::clone(&scripts), Arc::clone(&queries)));
-        Self {
-            address,
-            scripts,
-            queries,
-            _serving: serving,
-        }
+        Self { address, scripts, queries, _serving: serving }
     }
 
     /// The address of the name server, for the `resolver` setting.
@@ -128,9 +116,7 @@ impl DnsDouble {
         assert!(!replies.is_empty(), "a script needs at least one reply");
         let mut scripts = self.scripts.lock().unwrap_or_else(PoisonError::into_inner);
         scripts.replies.insert(canonical(name), replies);
-        scripts
-            .asked
-            .retain(|(each, _), _| *each != canonical(name));
+        scripts.asked.retain(|(each, _), _| *each != canonical(name));
     }
 
     /// All queries until now.
@@ -139,11 +125,7 @@ impl DnsDouble {
     }
 
     /// The first query that `wanted` accepts, past or future, or nothing when none came within `deadline`.
-    pub async fn wait_query(
-        &self,
-        wanted: impl Fn(&Query) -> bool,
-        deadline: Duration,
-    ) -> Option<Query> {
+    pub async fn wait_query(&self, wanted: impl Fn(&Query) -> bool, deadline: Duration) -> Option<Query> {
         self.queries.wait(deadline, wanted).await
     }
 }
@@ -171,17 +153,11 @@ impl Scripts {
         let mut reply = self.next(&query.name, query.record);
         while let Reply::Alias(to) = reply {
             let to = canonical(&to);
-            reply = if aliases.len() < LONGEST_CHAIN {
-                self.next(&to, query.record)
-            } else {
-                Reply::ServerFailure
-            };
+            reply = if aliases.len() < LONGEST_CHAIN { self.next(&to, query.record) } else { Reply::ServerFailure };
             aliases.push(to);
         }
         match reply {
-            Reply::Addresses(addresses) => {
-                Some(question.records(&aliases, query.record, &addresses))
-            }
+            Reply::Addresses(addresses) => Some(question.records(&aliases, query.record, &addresses)),
             Reply::WrongId(addresses) => {
                 let mut packet = question.records(&aliases, query.record, &addresses);
                 packet[0] ^= 0xff;
@@ -208,15 +184,9 @@ async fn serve(socket: UdpSocket, scripts: Arc<Mutex<Scripts>>, queries: Arc<Rec
         let Some(question) = wire::Question::parse(&buffer[..count]) else {
             continue;
         };
-        let query = Query {
-            name: canonical(&question.name),
-            record: question.record,
-        };
+        let query = Query { name: canonical(&question.name), record: question.record };
         queries.push(query.clone());
-        let packet = scripts
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .answer(&question, &query);
+        let packet = scripts.lock().unwrap_or_else(PoisonError::into_inner).answer(&question, &query);
         if let Some(packet) = packet {
             // A client that closed its socket does not want the answer.
             let _ = socket.send_to(&packet, peer).await;

@@ -23,11 +23,7 @@ struct Arguments {
 #[tokio::main]
 async fn main() -> io::Result<()> {
     let arguments = Arguments::parse();
-    let ports = Ports {
-        main: arguments.port,
-        other: arguments.other_port,
-        third: arguments.other_port,
-    };
+    let ports = Ports { main: arguments.port, other: arguments.other_port, third: arguments.other_port };
     let site = TestSite::bind(ports).await?;
     if let Some(analytics) = arguments.analytics {
         site.define("analytics", analytics);
@@ -36,17 +32,10 @@ async fn main() -> io::Result<()> {
     tokio::signal::ctrl_c().await
 }
 
-#[expect(
-    clippy::print_stdout,
-    reason = "the addresses are what the user started this for"
-)]
+#[expect(clippy::print_stdout, reason = "the addresses are what the user started this for")]
 fn announce(site: &TestSite) {
     println!("all pages      {}", site.url(""));
     println!("a small shop   {}", site.url("shop/"));
-    println!(
-        "other origins  {} {}",
-        site.other_origin(),
-        site.third_origin()
-    );
+    println!("other origins  {} {}", site.other_origin(), site.third_origin());
     println!("press Ctrl-C to stop");
 }

@@ -41,8 +41,7 @@ impl Page {
             body: body.into(),
             status: StatusCode::OK,
             headers: Vec::new(),
-            content_type: HeaderValue::from_str(content_type)
-                .expect("a content type that can stand in a header"),
+            content_type: HeaderValue::from_str(content_type).expect("a content type that can stand in a header"),
             delay: Duration::ZERO,
         }
     }
@@ -90,14 +89,10 @@ impl Page {
         };
         let mut response = Response::new(Body::from(body));
         *response.status_mut() = self.status;
-        response
-            .headers_mut()
-            .insert(header::CONTENT_TYPE, self.content_type.clone());
+        response.headers_mut().insert(header::CONTENT_TYPE, self.content_type.clone());
         for (name, value) in &self.headers {
             let filled = value.to_str().ok().map(|text| variables.fill(text));
-            let value = filled
-                .and_then(|text| HeaderValue::from_str(&text).ok())
-                .unwrap_or_else(|| value.clone());
+            let value = filled.and_then(|text| HeaderValue::from_str(&text).ok()).unwrap_or_else(|| value.clone());
             response.headers_mut().append(name, value);
         }
         response
@@ -107,11 +102,8 @@ impl Page {
 /// The embedded page at `path`; a folder means its `index.html`.
 pub(crate) fn embedded(path: &str) -> Option<Page> {
     let find = |wanted: &str| EMBEDDED.iter().find(|(name, _)| *name == wanted);
-    let (name, text) = if path.is_empty() || path.ends_with('/') {
-        find(&format!("{path}index.html"))?
-    } else {
-        find(path)?
-    };
+    let (name, text) =
+        if path.is_empty() || path.ends_with('/') { find(&format!("{path}index.html"))? } else { find(path)? };
     let content_type = match extension(name) {
         "html" => "text/html; charset=utf-8",
         "js" => "text/javascript; charset=utf-8",
@@ -133,9 +125,7 @@ pub(crate) fn index() -> Page {
         .map(|name| format!("<li><a href=\"/{name}\">{name}</a></li>"))
         .collect();
     let items = items.join("\n");
-    Page::html(format!(
-        "<!doctype html><title>Test site</title><h1>Test site</h1><ul>\n{items}</ul>"
-    ))
+    Page::html(format!("<!doctype html><title>Test site</title><h1>Test site</h1><ul>\n{items}</ul>"))
 }
 
 /// Values for `{{name}}` in pages.
@@ -154,9 +144,7 @@ impl Variables {
         while let Some(start) = rest.find("{{") {
             let (before, from) = rest.split_at(start);
             filled.push_str(before);
-            let known = from
-                .find("}}")
-                .and_then(|end| Some((end, self.0.get(from[2..end].trim())?)));
+            let known = from.find("}}").and_then(|end| Some((end, self.0.get(from[2..end].trim())?)));
             if let Some((end, value)) = known {
                 filled.push_str(value);
                 rest = &from[end + 2..];
@@ -179,10 +167,7 @@ mod tests {
         let mut variables = Variables::default();
         variables.define("other", "http://127.0.0.2:80");
         let filled = variables.fill("a {{other}}/x {{ other }} {{unknown}} {{ {{other}} }} {{");
-        assert_eq!(
-            filled,
-            "a http://127.0.0.2:80/x http://127.0.0.2:80 {{unknown}} {{ http://127.0.0.2:80 }} {{"
-        );
+        assert_eq!(filled, "a http://127.0.0.2:80/x http://127.0.0.2:80 {{unknown}} {{ http://127.0.0.2:80 }} {{");
     }
 
     #[test]

@@ -28,10 +28,7 @@ pub struct RecordedRequest {
 impl RecordedRequest {
     /// The first value of a header, by its lower-case name.
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers
-            .iter()
-            .find(|(each, _)| each == name)
-            .map(|(_, value)| value.as_str())
+        self.headers.iter().find(|(each, _)| each == name).map(|(_, value)| value.as_str())
     }
 
     /// The body as text; bytes that are not UTF-8 are replaced.

@@ -66,9 +66,7 @@ impl TestSite {
     /// When the loopback addresses 127.0.0.1, 127.0.0.2 and 127.0.0.3 cannot be bound; on macOS the last two need
     /// `ifconfig lo0 alias` first.
     pub async fn start() -> Self {
-        Self::bind(Ports::default())
-            .await
-            .expect("loopback addresses 127.0.0.1 to 127.0.0.3 to listen on")
+        Self::bind(Ports::default()).await.expect("loopback addresses 127.0.0.1 to 127.0.0.3 to listen on")
     }
 
     /// Starts a site on the given ports.
@@ -82,16 +80,11 @@ impl TestSite {
         let mut addresses = [SocketAddr::from(([0, 0, 0, 0], 0)); 3];
         let wanted = [(1, ports.main), (2, ports.other), (3, ports.third)];
         for (address, (last, port)) in addresses.iter_mut().zip(wanted) {
-            let listener =
-                TcpListener::bind((IpAddr::V4(Ipv4Addr::new(127, 0, 0, last)), port)).await?;
+            let listener = TcpListener::bind((IpAddr::V4(Ipv4Addr::new(127, 0, 0, last)), port)).await?;
             *address = listener.local_addr()?;
             serving.spawn(accept(listener, router.clone(), Arc::clone(&shared)));
         }
-        let site = Self {
-            shared,
-            addresses,
-            _serving: serving,
-        };
+        let site = Self { shared, addresses, _serving: serving };
         site.define("self", site.origin());
         site.define("other", site.other_origin());
         site.define("third", site.third_origin());
@@ -136,28 +129,18 @@ impl TestSite {
 
     /// Serves a page on all three origins and gives its URL on the first.
     pub fn add(&self, page: Page) -> String {
-        let path = page.path.clone().unwrap_or_else(|| {
-            format!(
-                "page/{}",
-                self.shared.next_page.fetch_add(1, Ordering::Relaxed)
-            )
-        });
+        let path = page
+            .path
+            .clone()
+            .unwrap_or_else(|| format!("page/{}", self.shared.next_page.fetch_add(1, Ordering::Relaxed)));
         let url = self.url(&path);
-        self.shared
-            .pages
-            .write()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(path, page);
+        self.shared.pages.write().unwrap_or_else(PoisonError::into_inner).insert(path, page);
         url
     }
 
     /// Sets the value of `{{name}}` in every page.
     pub fn define(&self, name: &str, value: impl Into<String>) {
-        self.shared
-            .variables
-            .write()
-            .unwrap_or_else(PoisonError::into_inner)
-            .define(name, value);
+        self.shared.variables.write().unwrap_or_else(PoisonError::into_inner).define(name, value);
     }
 
     /// All requests until now, in order of arrival.
@@ -185,11 +168,7 @@ impl TestSite {
     }
 
     /// The first report that `wanted` accepts, past or future, or nothing when none came within `deadline`.
-    pub async fn wait_report(
-        &self,
-        wanted: impl Fn(&Report) -> bool,
-        deadline: Duration,
-    ) -> Option<Report> {
+    pub async fn wait_report(&self, wanted: impl Fn(&Report) -> bool, deadline: Duration) -> Option<Report> {
         self.shared.reports.wait(deadline, wanted).await
     }
 
@@ -204,40 +183,23 @@ impl Shared {
     /// The answer for a path that is no behaviour: a page of the test, an embedded one, or 404.
     pub(crate) async fn page(&self, path: &str) -> Response {
         let path = path.trim_start_matches('/');
-        let added = self
-            .pages
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get(path)
-            .cloned();
+        let added = self.pages.read().unwrap_or_else(PoisonError::into_inner).get(path).cloned();
         let page = added
             .or_else(|| pages::embedded(path))
             .or_else(|| path.is_empty().then(pages::index))
-            .unwrap_or_else(|| {
-                Page::html("<!doctype html><title>Not found</title><h1>Not found</h1>").status(404)
-            });
+            .unwrap_or_else(|| Page::html("<!doctype html><title>Not found</title><h1>Not found</h1>").status(404));
         if !page.delay.is_zero() {
             tokio::time::sleep(page.delay).await;
         }
-        let variables = self
-            .variables
-            .read()
-            .unwrap_or_else(PoisonError::into_inner);
+        let variables = self.variables.read().unwrap_or_else(PoisonError::into_inner);
         page.respond(&variables)
     }
 }
 
 fn router(shared: Arc<Shared>) -> Router {
     behaviours::routes()
-        .fallback(
-            async |State(shared): State<Arc<Shared>>, request: Request| {
-                shared.page(request.uri().path()).await
-            },
-        )
-        .layer(middleware::from_fn_with_state(
-            Arc::clone(&shared),
-            remember,
-        ))
+        .fallback(async |State(shared): State<Arc<Shared>>, request: Request| shared.page(request.uri().path()).await)
+        .layer(middleware::from_fn_with_state(Arc::clone(&shared), remember))
         .with_state(shared)
 }
 
@@ -254,15 +216,8 @@ async fn remember(
     let text = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
     shared.requests.push(RecordedRequest {
         method: parts.method.to_string(),
-        path: parts
-            .uri
-            .path_and_query()
-            .map_or_else(|| parts.uri.to_string(), ToString::to_string),
-        headers: parts
-            .headers
-            .iter()
-            .map(|(name, value)| (name.to_string(), text(value.as_bytes())))
-            .collect(),
+        path: parts.uri.path_and_query().map_or_else(|| parts.uri.to_string(), ToString::to_string),
+        headers: parts.headers.iter().map(|(name, value)| (name.to_string(), text(value.as_bytes()))).collect(),
         body: body.clone(),
         peer: ends.peer,
         local: ends.local,

@@ -46,17 +46,12 @@ impl From<CallError> for Problem {
 impl BareBrowser {
     /// Starts the browser and waits for its first answer.
     pub(super) async fn start() -> Result<Self, Problem> {
-        let executable = find(&Lookup::of_this_process()).map_err(|error| Problem::Missing {
-            what: "a Chromium".to_owned(),
-            advice: error.advice(),
-        })?;
-        let profile = tempfile::Builder::new()
-            .prefix("bathy-bench-")
-            .tempdir()
-            .doing(|| "make a profile".to_owned())?;
+        let executable = find(&Lookup::of_this_process())
+            .map_err(|error| Problem::Missing { what: "a Chromium".to_owned(), advice: error.advice() })?;
+        let profile =
+            tempfile::Builder::new().prefix("bathy-bench-").tempdir().doing(|| "make a profile".to_owned())?;
         let pipes = || -> io::Result<_> { Ok((io::pipe()?, io::pipe()?)) };
-        let ((browser_reads, we_write), (we_read, browser_writes)) =
-            pipes().doing(|| "make a pipe".to_owned())?;
+        let ((browser_reads, we_write), (we_read, browser_writes)) = pipes().doing(|| "make a pipe".to_owned())?;
         let mut command = Command::new(executable.path());
         command
             .args([
@@ -66,12 +61,7 @@ impl BareBrowser {
                 "--disable-gpu",
                 "--disable-background-networking",
             ])
-            .args([
-                "--disable-component-update",
-                "--disable-sync",
-                "--site-per-process",
-                "--window-size=1280,800",
-            ])
+            .args(["--disable-component-update", "--disable-sync", "--site-per-process", "--window-size=1280,800"])
             .arg(format!("--user-data-dir={}", profile.path().display()))
             .env("HOME", profile.path())
             .stdin(std::process::Stdio::null())
@@ -85,32 +75,19 @@ impl BareBrowser {
         }
         command
             .fd_mappings(vec![
-                FdMapping {
-                    parent_fd: browser_reads.into(),
-                    child_fd: 3,
-                },
-                FdMapping {
-                    parent_fd: browser_writes.into(),
-                    child_fd: 4,
-                },
+                FdMapping { parent_fd: browser_reads.into(), child_fd: 3 },
+                FdMapping { parent_fd: browser_writes.into(), child_fd: 4 },
             ])
             .map_err(|error| Problem::BareBrowser(error.to_string()))?;
-        let process = command
-            .spawn()
-            .doing(|| format!("start {}", executable.path().display()))?;
+        let process = command.spawn().doing(|| format!("start {}", executable.path().display()))?;
         // The command holds the browser's ends of the pipes; they must not stay open here.
         drop(command);
         let (connection, mut lane) = Connection::open(
-            pipe::Receiver::from_owned_fd(we_read.into())
-                .doing(|| "read from a pipe".to_owned())?,
+            pipe::Receiver::from_owned_fd(we_read.into()).doing(|| "read from a pipe".to_owned())?,
             pipe::Sender::from_owned_fd(we_write.into()).doing(|| "write to a pipe".to_owned())?,
         );
         tokio::spawn(async move { while lane.next().await.is_some() {} });
-        let bare = Self {
-            process,
-            connection,
-            profile,
-        };
+        let bare = Self { process, connection, profile };
         call(&bare.connection.browser(), browser::GetVersion {}).await?;
         Ok(bare)
     }
@@ -118,30 +95,20 @@ impl BareBrowser {
     /// Makes a context and opens an empty page in it.
     pub(super) async fn open_page(&self) -> Result<BarePage, Problem> {
         let browser = self.connection.browser();
-        let context = call(&browser, target::CreateBrowserContext::default())
-            .await?
-            .browser_context_id;
+        let context = call(&browser, target::CreateBrowserContext::default()).await?.browser_context_id;
         let created = target::CreateTarget {
             url: "about:blank".to_owned(),
             browser_context_id: Some(context.clone()),
             ..target::CreateTarget::default()
         };
         let target_id = call(&browser, created).await?.target_id;
-        let attach = target::AttachToTarget {
-            target_id,
-            flatten: Some(true),
-        };
+        let attach = target::AttachToTarget { target_id, flatten: Some(true) };
         let id = call(&browser, attach).await?.session_id;
         let lane = self.connection.claim(&id);
         let session = self.connection.session(id);
         call(&session, page::Enable {}).await?;
         call(&session, page::SetLifecycleEventsEnabled { enabled: true }).await?;
-        Ok(BarePage {
-            browser,
-            session,
-            context,
-            lane,
-        })
+        Ok(BarePage { browser, session, context, lane })
     }
 
     /// Ends the browser and removes its profile.
@@ -151,19 +118,14 @@ impl BareBrowser {
             .await
             .map_err(|_| Problem::BareBrowser("it did not end".to_owned()))?
             .doing(|| "wait for the bare browser".to_owned())?;
-        self.profile
-            .close()
-            .doing(|| "remove the profile".to_owned())
+        self.profile.close().doing(|| "remove the profile".to_owned())
     }
 }
 
 impl BarePage {
     /// Loads a page, until its load event.
     pub(super) async fn load(&mut self, url: &str) -> Result<(), Problem> {
-        let navigate = page::Navigate {
-            url: url.to_owned(),
-            frame_id: None,
-        };
+        let navigate = page::Navigate { url: url.to_owned(), frame_id: None };
         let loader = call(&self.session, navigate).await?.loader_id;
         let finish = async {
             while let Some(message) = self.lane.next().await {
@@ -174,25 +136,14 @@ impl BarePage {
             }
             Err(Problem::BareBrowser("it went away".to_owned()))
         };
-        timeout(PATIENCE, finish)
-            .await
-            .map_err(|_| Problem::BareBrowser(format!("{url} did not load")))?
+        timeout(PATIENCE, finish).await.map_err(|_| Problem::BareBrowser(format!("{url} did not load")))?
     }
 
     /// Clicks at a point, given in CSS pixels of the viewport.
     pub(super) async fn click(&self, x: f64, y: f64) -> Result<(), Problem> {
         use input::{DispatchMouseEvent, MouseButton, MouseEventType};
-        for r#type in [
-            MouseEventType::MouseMoved,
-            MouseEventType::MousePressed,
-            MouseEventType::MouseReleased,
-        ] {
-            let mut event = DispatchMouseEvent {
-                r#type,
-                x,
-                y,
-                ..DispatchMouseEvent::default()
-            };
+        for r#type in [MouseEventType::MouseMoved, MouseEventType::MousePressed, MouseEventType::MouseReleased] {
+            let mut event = DispatchMouseEvent { r#type, x, y, ..DispatchMouseEvent::default() };
             if !matches!(event.r#type, MouseEventType::MouseMoved) {
                 event.button = Some(MouseButton::Left);
                 event.click_count = Some(1);
@@ -204,9 +155,7 @@ impl BarePage {
 
     /// Removes the page with its context.
     pub(super) async fn close(self) -> Result<(), Problem> {
-        let dispose = target::DisposeBrowserContext {
-            browser_context_id: self.context,
-        };
+        let dispose = target::DisposeBrowserContext { browser_context_id: self.context };
         call(&self.browser, dispose).await.map(drop)
     }
 }

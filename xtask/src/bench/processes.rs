@@ -19,26 +19,16 @@ impl Family {
     /// The family of a process.
     pub(super) fn of(ancestor: u32) -> Result<Self, Problem> {
         let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
-        for entry in fs::read_dir("/proc")
-            .doing(|| "list /proc (this is measured on Linux only)".to_owned())?
-        {
+        for entry in fs::read_dir("/proc").doing(|| "list /proc (this is measured on Linux only)".to_owned())? {
             let name = entry.doing(|| "list /proc".to_owned())?.file_name();
-            if let Some((id, stat)) = name
-                .to_string_lossy()
-                .parse()
-                .ok()
-                .and_then(|id| Some((id, Stat::read(id)?)))
-            {
+            if let Some((id, stat)) = name.to_string_lossy().parse().ok().and_then(|id| Some((id, Stat::read(id)?))) {
                 children.entry(stat.parent).or_default().push(id);
             }
         }
         let mut members = Vec::new();
         let mut waiting = vec![ancestor];
         while let Some(id) = waiting.pop() {
-            members.extend(Stat::read(id).map(|stat| Member {
-                id,
-                born: stat.born,
-            }));
+            members.extend(Stat::read(id).map(|stat| Member { id, born: stat.born }));
             waiting.extend(children.remove(&id).unwrap_or_default());
         }
         Ok(Self(members))
@@ -46,19 +36,13 @@ impl Family {
 
     /// The proportional set size of all together: memory that is shared counts once.
     pub(super) fn memory_in_megabytes(&self) -> f64 {
-        let kilobytes: u32 = self
-            .0
-            .iter()
-            .filter_map(|member| proportional_kilobytes(member.id))
-            .sum();
+        let kilobytes: u32 = self.0.iter().filter_map(|member| proportional_kilobytes(member.id)).sum();
         f64::from(kilobytes) / 1000.0
     }
 
     /// How many of them still run.
     pub(super) fn alive(&self) -> usize {
-        let runs = |member: &&Member| {
-            Stat::read(member.id).is_some_and(|now| now.born == member.born && !now.dead)
-        };
+        let runs = |member: &&Member| Stat::read(member.id).is_some_and(|now| now.born == member.born && !now.dead);
         self.0.iter().filter(runs).count()
     }
 }

@@ -74,15 +74,10 @@ macro_rules! events {
 macro_rules! known {
     () => {
         pub(crate) const KNOWN: &[(&str, &[&str])] = &{
-            let mut all: [(&str, &[&str]); COMMANDS.len() + EVENTS.len()] =
-                [("", &[]); COMMANDS.len() + EVENTS.len()];
+            let mut all: [(&str, &[&str]); COMMANDS.len() + EVENTS.len()] = [("", &[]); COMMANDS.len() + EVENTS.len()];
             let mut index = 0;
             while index < all.len() {
-                all[index] = if index < COMMANDS.len() {
-                    COMMANDS[index]
-                } else {
-                    EVENTS[index - COMMANDS.len()]
-                };
+                all[index] = if index < COMMANDS.len() { COMMANDS[index] } else { EVENTS[index - COMMANDS.len()] };
                 index += 1;
             }
             all

@@ -23,14 +23,7 @@ impl Peer {
         let (our_reader, writer) = tokio::io::duplex(64 * 1024);
         let (reader, our_writer) = tokio::io::duplex(64 * 1024);
         let (connection, lane) = Connection::open(our_reader, our_writer);
-        (
-            Self {
-                reader: BufReader::new(reader),
-                writer,
-            },
-            connection,
-            lane,
-        )
+        (Self { reader: BufReader::new(reader), writer }, connection, lane)
     }
 
     async fn receive(&mut self) -> Value {
@@ -65,38 +58,20 @@ fn attached(session: &str, r#type: &str) -> Value {
 async fn a_command_carries_its_session_and_leaves_absent_options_out() {
     let (mut peer, connection, _lane) = Peer::connected();
     let page = connection.session(session("s1"));
-    let call = tokio::spawn(async move {
-        page.call(
-            Navigate {
-                url: "http://x/".to_owned(),
-                frame_id: None,
-            },
-            SOON,
-        )
-        .await
-    });
+    let call =
+        tokio::spawn(async move { page.call(Navigate { url: "http://x/".to_owned(), frame_id: None }, SOON).await });
     let sent = peer.receive().await;
-    assert_eq!(
-        sent,
-        json!({"id": 1, "method": "Page.navigate", "params": {"url": "http://x/"}, "sessionId": "s1"})
-    );
-    peer.send(&json!({"id": 1, "sessionId": "s1", "result": {"frameId": "f", "loaderId": "l"}}))
-        .await;
+    assert_eq!(sent, json!({"id": 1, "method": "Page.navigate", "params": {"url": "http://x/"}, "sessionId": "s1"}));
+    peer.send(&json!({"id": 1, "sessionId": "s1", "result": {"frameId": "f", "loaderId": "l"}})).await;
     assert_eq!(call.await.unwrap().unwrap().loader_id.unwrap().0, "l");
 }
 
 #[tokio::test]
 async fn the_browsers_error_is_told_in_its_own_words() {
     let (mut peer, connection, _lane) = Peer::connected();
-    let call = tokio::spawn(async move {
-        connection
-            .browser()
-            .call(browser::GetVersion {}, SOON)
-            .await
-    });
+    let call = tokio::spawn(async move { connection.browser().call(browser::GetVersion {}, SOON).await });
     peer.receive().await;
-    peer.send(&json!({"id": 1, "error": {"code": -32000, "message": "no"}}))
-        .await;
+    peer.send(&json!({"id": 1, "error": {"code": -32000, "message": "no"}})).await;
     let error = call.await.unwrap().unwrap_err();
     assert_eq!(error.to_string(), "Browser.getVersion: no (-32000)");
 }
@@ -104,10 +79,7 @@ async fn the_browsers_error_is_told_in_its_own_words() {
 #[tokio::test]
 async fn a_silent_browser_is_given_up_at_the_deadline_and_its_late_answer_is_ignored() {
     let (mut peer, connection, _lane) = Peer::connected();
-    let late = connection
-        .browser()
-        .call(browser::GetVersion {}, Duration::from_millis(30))
-        .await;
+    let late = connection.browser().call(browser::GetVersion {}, Duration::from_millis(30)).await;
     assert!(matches!(late, Err(CallError::TimedOut { .. })));
     peer.receive().await;
     peer.send(&json!({"id": 1, "result": {}})).await;
@@ -122,39 +94,27 @@ async fn a_silent_browser_is_given_up_at_the_deadline_and_its_late_answer_is_ign
 async fn the_end_of_the_pipe_fails_every_call_at_once() {
     let (mut peer, connection, _lane) = Peer::connected();
     let waiting = connection.clone();
-    let call =
-        tokio::spawn(async move { waiting.browser().call(browser::GetVersion {}, SOON).await });
+    let call = tokio::spawn(async move { waiting.browser().call(browser::GetVersion {}, SOON).await });
     peer.receive().await;
     drop(peer);
     assert!(matches!(call.await.unwrap(), Err(CallError::Closed { .. })));
     connection.closed().await;
     assert!(connection.is_closed());
-    let after = connection
-        .browser()
-        .call(browser::GetVersion {}, SOON)
-        .await;
+    let after = connection.browser().call(browser::GetVersion {}, SOON).await;
     assert!(matches!(after, Err(CallError::Closed { .. })));
 }
 
 #[tokio::test]
 async fn calls_of_a_detached_session_fail_and_those_of_others_go_on() {
     let (mut peer, connection, _lane) = Peer::connected();
-    let (gone, stays) = (
-        connection.session(session("gone")),
-        connection.session(session("stays")),
-    );
+    let (gone, stays) = (connection.session(session("gone")), connection.session(session("stays")));
     let lost = tokio::spawn(async move { gone.call(Enable {}, SOON).await });
     assert_eq!(peer.receive().await["sessionId"], "gone");
     let kept = tokio::spawn(async move { stays.call(Enable {}, SOON).await });
     peer.receive().await;
-    peer.send(&json!({"method": "Target.detachedFromTarget", "params": {"sessionId": "gone"}}))
-        .await;
-    assert!(matches!(
-        lost.await.unwrap(),
-        Err(CallError::Detached { .. })
-    ));
-    peer.send(&json!({"id": 2, "sessionId": "stays", "result": {}}))
-        .await;
+    peer.send(&json!({"method": "Target.detachedFromTarget", "params": {"sessionId": "gone"}})).await;
+    assert!(matches!(lost.await.unwrap(), Err(CallError::Detached { .. })));
+    peer.send(&json!({"id": 2, "sessionId": "stays", "result": {}})).await;
     kept.await.unwrap().unwrap();
 }
 
@@ -164,63 +124,36 @@ async fn a_session_that_is_unknown_to_the_browser_counts_as_detached() {
     let page = connection.session(session("never"));
     let call = tokio::spawn(async move { page.call(Enable {}, SOON).await });
     peer.receive().await;
-    peer.send(
-        &json!({"id": 1, "error": {"code": -32001, "message": "Session with given id not found."}}),
-    )
-    .await;
-    assert!(matches!(
-        call.await.unwrap(),
-        Err(CallError::Detached { .. })
-    ));
+    peer.send(&json!({"id": 1, "error": {"code": -32001, "message": "Session with given id not found."}})).await;
+    assert!(matches!(call.await.unwrap(), Err(CallError::Detached { .. })));
 }
 
 #[tokio::test]
 async fn frames_below_a_claimed_page_share_its_lane_in_the_browsers_order() {
     let (mut peer, connection, mut root) = Peer::connected();
-    peer.send(&json!({"method": "Target.attachedToTarget", "params": attached("page", "page")}))
-        .await;
-    let event = root
-        .next()
-        .await
-        .unwrap()
-        .decode::<AttachedToTarget>()
-        .unwrap();
+    peer.send(&json!({"method": "Target.attachedToTarget", "params": attached("page", "page")})).await;
+    let event = root.next().await.unwrap().decode::<AttachedToTarget>().unwrap();
     let mut lane = connection.claim(&event.session_id);
-    peer.send(&json!({"method": "Target.attachedToTarget", "sessionId": "page", "params": attached("frame", "iframe")})).await;
     peer.send(
-        &json!({"method": "Page.loadEventFired", "sessionId": "frame", "params": {"timestamp": 1}}),
+        &json!({"method": "Target.attachedToTarget", "sessionId": "page", "params": attached("frame", "iframe")}),
     )
     .await;
-    peer.send(
-        &json!({"method": "Page.loadEventFired", "sessionId": "page", "params": {"timestamp": 2}}),
-    )
-    .await;
-    peer.send(&json!({"method": "Target.detachedFromTarget", "params": {"sessionId": "page"}}))
-        .await;
+    peer.send(&json!({"method": "Page.loadEventFired", "sessionId": "frame", "params": {"timestamp": 1}})).await;
+    peer.send(&json!({"method": "Page.loadEventFired", "sessionId": "page", "params": {"timestamp": 2}})).await;
+    peer.send(&json!({"method": "Target.detachedFromTarget", "params": {"sessionId": "page"}})).await;
     for expected in ["page", "frame", "page"] {
         assert_eq!(lane.next().await.unwrap().session, Some(session(expected)));
     }
-    assert_eq!(
-        root.next().await.unwrap().method,
-        "Target.detachedFromTarget"
-    );
+    assert_eq!(root.next().await.unwrap().method, "Target.detachedFromTarget");
 }
 
 #[tokio::test]
 async fn an_event_of_another_shape_is_skipped_and_the_lane_goes_on() {
     let (mut peer, _connection, mut root) = Peer::connected();
-    peer.send(&json!({"method": "Page.frameNavigated", "params": {"frame": "odd"}}))
-        .await;
+    peer.send(&json!({"method": "Page.frameNavigated", "params": {"frame": "odd"}})).await;
     peer.write(b"not json").await;
-    peer.send(&json!({"method": "Page.next", "params": {}}))
-        .await;
-    assert!(
-        root.next()
-            .await
-            .unwrap()
-            .decode::<FrameNavigated>()
-            .is_none()
-    );
+    peer.send(&json!({"method": "Page.next", "params": {}})).await;
+    assert!(root.next().await.unwrap().decode::<FrameNavigated>().is_none());
     assert_eq!(root.next().await.unwrap().method, "Page.next");
 }
 
@@ -245,12 +178,8 @@ async fn half_a_surrogate_pair_in_an_answer_does_not_break_it() {
     let page = connection.session(session("s"));
     let call = tokio::spawn(async move { page.call(Evaluate::default(), SOON).await });
     peer.receive().await;
-    peer.write(br#"{"id":1,"result":{"result":{"type":"string","value":"a\ud800b"}}}"#)
-        .await;
-    assert_eq!(
-        call.await.unwrap().unwrap().result.value.unwrap(),
-        "a\u{fffd}b"
-    );
+    peer.write(br#"{"id":1,"result":{"result":{"type":"string","value":"a\ud800b"}}}"#).await;
+    assert_eq!(call.await.unwrap().unwrap().result.value.unwrap(), "a\u{fffd}b");
 }
 
 #[tokio::test]

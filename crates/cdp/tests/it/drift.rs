@@ -17,34 +17,20 @@ struct Browser {
 
 impl Browser {
     fn start() -> Self {
-        let executable = [
-            "/usr/lib/chromium/chromium-headless-shell",
-            "/usr/bin/chromium-headless-shell",
-        ]
-        .into_iter()
-        .find(|path| Path::new(path).exists())
-        .expect("the package chromium-headless-shell is installed");
+        let executable = ["/usr/lib/chromium/chromium-headless-shell", "/usr/bin/chromium-headless-shell"]
+            .into_iter()
+            .find(|path| Path::new(path).exists())
+            .expect("the package chromium-headless-shell is installed");
         let home = tempfile::tempdir().unwrap();
         let mut command = Command::new(executable);
         command
-            .args([
-                "--remote-debugging-port=0",
-                "--disable-background-networking",
-                "--no-first-run",
-                "about:blank",
-            ])
-            .arg(format!(
-                "--user-data-dir={}",
-                home.path().join("profile").display()
-            ))
+            .args(["--remote-debugging-port=0", "--disable-background-networking", "--no-first-run", "about:blank"])
+            .arg(format!("--user-data-dir={}", home.path().join("profile").display()))
             .env("HOME", home.path())
             .stdout(Stdio::null())
             .stderr(Stdio::null());
         run_unprivileged(&mut command, home.path());
-        Self {
-            child: command.spawn().unwrap(),
-            home,
-        }
+        Self { child: command.spawn().unwrap(), home }
     }
 
     fn protocol(&self) -> Value {
@@ -59,14 +45,8 @@ impl Browser {
             std::thread::sleep(Duration::from_millis(20));
         };
         let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
-        stream
-            .write_all(
-                b"GET /json/protocol HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n",
-            )
-            .unwrap();
-        stream
-            .set_read_timeout(Some(Duration::from_secs(5)))
-            .unwrap();
+        stream.write_all(b"GET /json/protocol HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n").unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
         let mut bytes = Vec::new();
         let mut chunk = [0; 65536];
         loop {
@@ -102,10 +82,7 @@ fn run_unprivileged(command: &mut Command, home: &Path) {
 }
 
 fn body(response: &[u8]) -> Option<Value> {
-    let start = response
-        .windows(4)
-        .position(|window| window == b"\r\n\r\n")?
-        + 4;
+    let start = response.windows(4).position(|window| window == b"\r\n\r\n")? + 4;
     serde_json::from_slice(&response[start..]).ok()
 }
 
@@ -115,11 +92,7 @@ fn camel(name: &str) -> String {
     let first = words.next().unwrap_or_default().to_owned();
     words.fold(first, |text, word| {
         let mut letters = word.chars();
-        text + &letters
-            .next()
-            .map(|letter| letter.to_uppercase().to_string())
-            .unwrap_or_default()
-            + letters.as_str()
+        text + &letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default() + letters.as_str()
     })
 }
 
@@ -131,18 +104,10 @@ fn every_command_event_and_parameter_is_one_of_the_browsers() {
     for domain in protocol["domains"].as_array().unwrap() {
         for kind in ["commands", "events"] {
             for method in domain[kind].as_array().into_iter().flatten() {
-                let name = format!(
-                    "{}.{}",
-                    domain["domain"].as_str().unwrap(),
-                    method["name"].as_str().unwrap()
-                );
+                let name = format!("{}.{}", domain["domain"].as_str().unwrap(), method["name"].as_str().unwrap());
                 let parameters = method["parameters"].as_array().into_iter().flatten();
-                known.insert(
-                    name,
-                    parameters
-                        .map(|parameter| parameter["name"].as_str().unwrap().to_owned())
-                        .collect(),
-                );
+                known
+                    .insert(name, parameters.map(|parameter| parameter["name"].as_str().unwrap().to_owned()).collect());
             }
         }
     }
@@ -152,10 +117,7 @@ fn every_command_event_and_parameter_is_one_of_the_browsers() {
         match known.get(method) {
             None => drifted.push(method.to_owned()),
             Some(names) => {
-                let missing = parameters
-                    .iter()
-                    .map(|name| camel(name))
-                    .filter(|name| !names.contains(name));
+                let missing = parameters.iter().map(|name| camel(name)).filter(|name| !names.contains(name));
                 drifted.extend(missing.map(|name| format!("{method} {name}")));
             }
         }

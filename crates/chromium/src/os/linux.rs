@@ -1,11 +1,5 @@
-#![expect(
-    unsafe_code,
-    reason = "namespaces, filters and descriptor passing need libc"
-)]
-#![expect(
-    clippy::cast_possible_truncation,
-    reason = "constants and sizes of C fit the types that C gives them"
-)]
+#![expect(unsafe_code, reason = "namespaces, filters and descriptor passing need libc")]
+#![expect(clippy::cast_possible_truncation, reason = "constants and sizes of C fit the types that C gives them")]
 
 use std::io;
 use std::net::TcpListener;
@@ -62,13 +56,7 @@ impl Confinement {
             check(libc::socketpair(libc::AF_UNIX, kind, 0, ends.as_mut_ptr()))?;
             (OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1]))
         };
-        Ok((
-            Self {
-                wall,
-                report: childs,
-            },
-            Report { socket: ours },
-        ))
+        Ok((Self { wall, report: childs }, Report { socket: ours }))
     }
 
     /// Confines the calling process. System calls only, on memory that exists already.
@@ -76,22 +64,13 @@ impl Confinement {
         // Also the sockets and files that whoever started us forgot to close on exec stay out of the browser. Kernels
         // before 5.11 lack the flag; all that is ours is closed on exec anyway.
         // SAFETY: no pointers.
-        unsafe {
-            libc::syscall(
-                libc::SYS_close_range,
-                5,
-                u32::MAX,
-                libc::CLOSE_RANGE_CLOEXEC,
-            )
-        };
+        unsafe { libc::syscall(libc::SYS_close_range, 5, u32::MAX, libc::CLOSE_RANGE_CLOEXEC) };
         // SAFETY: no pointers.
         check(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) })
             .map_err(|error| (Step::NoNewPrivileges, error))?;
         match &self.wall {
             Wall::Namespace(namespace) => namespace.enter(&self.report),
-            Wall::Filter(filter) => filter
-                .install()
-                .map_err(|error| (Step::SocketFilter, error)),
+            Wall::Filter(filter) => filter.install().map_err(|error| (Step::SocketFilter, error)),
         }
     }
 
@@ -99,14 +78,7 @@ impl Confinement {
     pub(super) fn report_failure(&self, step: Step, error: &io::Error) {
         let words = [step.to_wire(), error.raw_os_error().unwrap_or(0)];
         // SAFETY: pointer and length are those of one live array.
-        unsafe {
-            libc::send(
-                self.report.as_raw_fd(),
-                words.as_ptr().cast(),
-                size_of_val(&words),
-                libc::MSG_NOSIGNAL,
-            )
-        };
+        unsafe { libc::send(self.report.as_raw_fd(), words.as_ptr().cast(), size_of_val(&words), libc::MSG_NOSIGNAL) };
     }
 }
 
@@ -145,10 +117,7 @@ impl Report {
     /// What the child said, once it has reached exec or failed: the socket that it made, or the step that failed.
     pub(crate) fn read(&self) -> io::Result<Result<Option<TcpListener>, (Step, io::Error)>> {
         let mut words = [0_i32; 2];
-        let mut part = libc::iovec {
-            iov_base: words.as_mut_ptr().cast(),
-            iov_len: size_of_val(&words),
-        };
+        let mut part = libc::iovec { iov_base: words.as_mut_ptr().cast(), iov_len: size_of_val(&words) };
         let mut control = ControlBuffer::default();
         // SAFETY: all bytes zero is a valid `msghdr`.
         let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
@@ -161,11 +130,7 @@ impl Report {
         let received = unsafe { libc::recvmsg(self.socket.as_raw_fd(), &raw mut message, flags) };
         if received < 0 {
             let error = io::Error::last_os_error();
-            return if error.kind() == io::ErrorKind::WouldBlock {
-                Ok(Ok(None))
-            } else {
-                Err(error)
-            };
+            return if error.kind() == io::ErrorKind::WouldBlock { Ok(Ok(None)) } else { Err(error) };
         }
         if let Some(step) = Step::from_wire(words[0]) {
             return Ok(Err((step, io::Error::from_raw_os_error(words[1]))));
@@ -193,9 +158,7 @@ impl SocketFilter {
     /// WebRTC, no QUIC and no DNS, without `AF_VSOCK` no way to the host of a virtual machine. `io_uring` is refused
     /// since it opens sockets without the system call, and foreign system-call tables since their numbers differ.
     pub(crate) fn tcp_only() -> Self {
-        use libc::{
-            BPF_ABS, BPF_ALU, BPF_AND, BPF_JEQ, BPF_JGE, BPF_JMP, BPF_K, BPF_LD, BPF_RET, BPF_W,
-        };
+        use libc::{BPF_ABS, BPF_ALU, BPF_AND, BPF_JEQ, BPF_JGE, BPF_JMP, BPF_K, BPF_LD, BPF_RET, BPF_W};
         let load = |offset| statement(BPF_LD | BPF_W | BPF_ABS, offset);
         let give = |value| statement(BPF_RET | BPF_K, value);
         let equal = |value, yes, no| jump(BPF_JMP | BPF_JEQ | BPF_K, value, yes, no);
@@ -238,24 +201,12 @@ impl SocketFilter {
 
     fn install(&self) -> io::Result<()> {
         let program = libc::sock_fprog {
-            len: u16::try_from(self.program.len())
-                .map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))?,
+            len: u16::try_from(self.program.len()).map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))?,
             filter: self.program.as_ptr().cast_mut(),
         };
         // SAFETY: the program is live and has the length that is given; the kernel only reads it.
-        let result = unsafe {
-            libc::syscall(
-                libc::SYS_seccomp,
-                libc::SECCOMP_SET_MODE_FILTER,
-                0,
-                &raw const program,
-            )
-        };
-        if result < 0 {
-            Err(io::Error::last_os_error())
-        } else {
-            Ok(())
-        }
+        let result = unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, 0, &raw const program) };
+        if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
 }
 
@@ -275,12 +226,7 @@ fn statement(code: u32, value: u32) -> libc::sock_filter {
 }
 
 fn jump(code: u32, value: u32, yes: u8, no: u8) -> libc::sock_filter {
-    libc::sock_filter {
-        code: u16::try_from(code).unwrap_or(u16::MAX),
-        jt: yes,
-        jf: no,
-        k: value,
-    }
+    libc::sock_filter { code: u16::try_from(code).unwrap_or(u16::MAX), jt: yes, jf: no, k: value }
 }
 
 fn write_file(path: &std::ffi::CStr, content: &[u8]) -> io::Result<()> {
@@ -289,11 +235,7 @@ fn write_file(path: &std::ffi::CStr, content: &[u8]) -> io::Result<()> {
     // SAFETY: pointer and length are those of one live slice; the descriptor was opened here and is closed here.
     unsafe {
         let written = libc::write(file, content.as_ptr().cast(), content.len());
-        let result = if written < 0 {
-            Err(io::Error::last_os_error())
-        } else {
-            Ok(())
-        };
+        let result = if written < 0 { Err(io::Error::last_os_error()) } else { Ok(()) };
         libc::close(file);
         result
     }
@@ -307,11 +249,7 @@ fn bring_loopback_up() -> io::Result<()> {
     request.ifr_ifru.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING) as libc::c_short;
     // SAFETY: no pointers in `socket`; `ioctl` reads one live `ifreq`; the descriptor is closed where it was opened.
     unsafe {
-        let socket = check(libc::socket(
-            libc::AF_INET,
-            libc::SOCK_DGRAM | libc::SOCK_CLOEXEC,
-            0,
-        ))?;
+        let socket = check(libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0))?;
         let result = check(libc::ioctl(socket, libc::SIOCSIFFLAGS, &raw const request)).map(|_| ());
         libc::close(socket);
         result
@@ -326,11 +264,7 @@ fn listen_everywhere(port: u16) -> io::Result<RawFd> {
     let length = size_of::<libc::sockaddr_in>() as libc::socklen_t;
     // SAFETY: address and length describe one live value.
     unsafe {
-        let socket = check(libc::socket(
-            libc::AF_INET,
-            libc::SOCK_STREAM | libc::SOCK_CLOEXEC,
-            0,
-        ))?;
+        let socket = check(libc::socket(libc::AF_INET, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, 0))?;
         check(libc::bind(socket, (&raw const address).cast(), length))?;
         check(libc::listen(socket, 1024))?;
         Ok(socket)
@@ -339,10 +273,7 @@ fn listen_everywhere(port: u16) -> io::Result<RawFd> {
 
 fn hand_out(through: RawFd, descriptor: RawFd) -> io::Result<()> {
     let mut words = [0_i32; 2];
-    let mut part = libc::iovec {
-        iov_base: words.as_mut_ptr().cast(),
-        iov_len: size_of_val(&words),
-    };
+    let mut part = libc::iovec { iov_base: words.as_mut_ptr().cast(), iov_len: size_of_val(&words) };
     let mut control = ControlBuffer::default();
     // SAFETY: all bytes zero is a valid `msghdr`; it then describes live buffers, and the control message of one
     // descriptor (24 bytes on 64-bit machines) fits into its buffer, which is aligned for the header.
@@ -356,9 +287,7 @@ fn hand_out(through: RawFd, descriptor: RawFd) -> io::Result<()> {
         (*header).cmsg_level = libc::SOL_SOCKET;
         (*header).cmsg_type = libc::SCM_RIGHTS;
         (*header).cmsg_len = libc::CMSG_LEN(size_of::<RawFd>() as u32) as _;
-        libc::CMSG_DATA(header)
-            .cast::<RawFd>()
-            .write_unaligned(descriptor);
+        libc::CMSG_DATA(header).cast::<RawFd>().write_unaligned(descriptor);
         if libc::sendmsg(through, &raw const message, libc::MSG_NOSIGNAL) < 0 {
             return Err(io::Error::last_os_error());
         }

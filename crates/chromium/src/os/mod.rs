@@ -10,9 +10,7 @@ mod unix;
 pub(crate) use linux::{Confinement, Namespace, SocketFilter};
 #[cfg(target_os = "linux")]
 pub(crate) use unix::effective_identity;
-pub(crate) use unix::{
-    ChildSetup, ClosedPort, ask_to_end, effective_user, end_group, free_bytes, high_copy,
-};
+pub(crate) use unix::{ChildSetup, ClosedPort, ask_to_end, effective_user, end_group, free_bytes, high_copy};
 
 /// A step of confining the browser, between fork and exec.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,14 +55,7 @@ impl Step {
 
     /// Whether this step belongs to the kernel level alone, so that the browser level may still be had.
     pub fn is_of_kernel_level(self) -> bool {
-        matches!(
-            self,
-            Self::Namespaces
-                | Self::IdentityMaps
-                | Self::Loopback
-                | Self::GateSocket
-                | Self::HandOut
-        )
+        matches!(self, Self::Namespaces | Self::IdentityMaps | Self::Loopback | Self::GateSocket | Self::HandOut)
     }
 
     #[cfg(target_os = "linux")]
@@ -74,9 +65,7 @@ impl Step {
 
     #[cfg(target_os = "linux")]
     fn from_wire(number: i32) -> Option<Self> {
-        Self::ALL
-            .get(usize::try_from(number.checked_sub(1)?).ok()?)
-            .copied()
+        Self::ALL.get(usize::try_from(number.checked_sub(1)?).ok()?).copied()
     }
 }
 

@@ -1,11 +1,5 @@
-#![expect(
-    unsafe_code,
-    reason = "signals, descriptors and the code between fork and exec need libc"
-)]
-#![expect(
-    clippy::cast_possible_truncation,
-    reason = "constants and sizes of C fit the types that C gives them"
-)]
+#![expect(unsafe_code, reason = "signals, descriptors and the code between fork and exec need libc")]
+#![expect(clippy::cast_possible_truncation, reason = "constants and sizes of C fit the types that C gives them")]
 
 use std::ffi::CString;
 use std::io;
@@ -52,16 +46,14 @@ impl ChildSetup {
             check(libc::setsid()).map_err(|error| (Step::Session, error))?;
             libc::umask(0o077);
         }
-        self.tell_janitor()
-            .map_err(|error| (Step::Janitor, error))?;
+        self.tell_janitor().map_err(|error| (Step::Janitor, error))?;
         forbid_core_dumps();
         #[cfg(target_os = "linux")]
         self.confinement.enter()?;
         for (from, to) in [(&self.protocol.0, 3), (&self.protocol.1, 4)] {
             // SAFETY: both are plain descriptor numbers; std's own error pipe is not at 3 or 4, since those or the
             // pipes made for this launch were open before it was.
-            check(unsafe { libc::dup2(from.as_raw_fd(), to) })
-                .map_err(|error| (Step::Descriptors, error))?;
+            check(unsafe { libc::dup2(from.as_raw_fd(), to) }).map_err(|error| (Step::Descriptors, error))?;
         }
         Ok(())
     }
@@ -82,22 +74,14 @@ impl ChildSetup {
         }
         let line = &line[start..];
         // SAFETY: pointer and length are those of one live slice. A pipe takes so few bytes whole or not at all.
-        let written =
-            unsafe { libc::write(self.janitor.as_raw_fd(), line.as_ptr().cast(), line.len()) };
-        if written < 0 {
-            Err(io::Error::last_os_error())
-        } else {
-            Ok(())
-        }
+        let written = unsafe { libc::write(self.janitor.as_raw_fd(), line.as_ptr().cast(), line.len()) };
+        if written < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
 }
 
 /// A crash must not leave what pages held in a file that nobody asked for.
 fn forbid_core_dumps() {
-    let none = libc::rlimit {
-        rlim_cur: 0,
-        rlim_max: 0,
-    };
+    let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: points to a live value of the right type; lowering a limit is always allowed.
     unsafe { libc::setrlimit(libc::RLIMIT_CORE, &raw const none) };
 }
@@ -120,27 +104,12 @@ impl ClosedPort {
         // SAFETY: address and length describe one live `sockaddr_in`, which both calls stay within; FD_CLOEXEC is set
         // with no pointer.
         unsafe {
-            check(libc::fcntl(
-                socket.as_raw_fd(),
-                libc::F_SETFD,
-                libc::FD_CLOEXEC,
-            ))?;
-            check(libc::bind(
-                socket.as_raw_fd(),
-                (&raw const address).cast(),
-                length,
-            ))?;
-            check(libc::getsockname(
-                socket.as_raw_fd(),
-                (&raw mut address).cast(),
-                &raw mut length,
-            ))?;
+            check(libc::fcntl(socket.as_raw_fd(), libc::F_SETFD, libc::FD_CLOEXEC))?;
+            check(libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length))?;
+            check(libc::getsockname(socket.as_raw_fd(), (&raw mut address).cast(), &raw mut length))?;
         }
         let port = u16::from_be(address.sin_port);
-        Ok(Self {
-            address: SocketAddrV4::new(Ipv4Addr::LOCALHOST, port).into(),
-            _socket: socket,
-        })
+        Ok(Self { address: SocketAddrV4::new(Ipv4Addr::LOCALHOST, port).into(), _socket: socket })
     }
 
     pub(crate) fn address(&self) -> SocketAddr {
@@ -197,10 +166,7 @@ pub(crate) fn free_bytes(path: &Path) -> io::Result<u64> {
     check(unsafe { libc::statvfs(path.as_ptr(), &raw mut found) })?;
     #[cfg_attr(
         target_os = "linux",
-        expect(
-            clippy::useless_conversion,
-            reason = "the fields are narrower on other systems"
-        )
+        expect(clippy::useless_conversion, reason = "the fields are narrower on other systems")
     )]
     Ok(u64::from(found.f_bavail).saturating_mul(u64::from(found.f_frsize)))
 }
@@ -209,19 +175,9 @@ pub(crate) fn free_bytes(path: &Path) -> io::Result<u64> {
 pub(crate) fn high_copy(file: impl AsFd) -> io::Result<OwnedFd> {
     let raw: RawFd = file.as_fd().as_raw_fd();
     // SAFETY: no pointers; the result is new and owned by nobody else.
-    unsafe {
-        Ok(OwnedFd::from_raw_fd(check(libc::fcntl(
-            raw,
-            libc::F_DUPFD_CLOEXEC,
-            10,
-        ))?))
-    }
+    unsafe { Ok(OwnedFd::from_raw_fd(check(libc::fcntl(raw, libc::F_DUPFD_CLOEXEC, 10))?)) }
 }
 
 pub(super) fn check(result: libc::c_int) -> io::Result<libc::c_int> {
-    if result < 0 {
-        Err(io::Error::last_os_error())
-    } else {
-        Ok(result)
-    }
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
 }

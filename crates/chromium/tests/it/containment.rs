@@ -15,12 +15,7 @@ async fn inside_the_namespace_there_is_nothing_but_loopback() {
     assert_eq!(driven.launched.level, Level::Kernel);
     let id = driven.id();
     let devices = fs::read_to_string(format!("/proc/{id}/net/dev")).unwrap();
-    let names: Vec<&str> = devices
-        .lines()
-        .skip(2)
-        .filter_map(|line| line.split(':').next())
-        .map(str::trim)
-        .collect();
+    let names: Vec<&str> = devices.lines().skip(2).filter_map(|line| line.split(':').next()).map(str::trim).collect();
     assert_eq!(names, ["lo"]);
     let namespace = |of: &str| fs::read_link(format!("/proc/{of}/ns/net")).unwrap();
     for process in tree(id) {
@@ -38,10 +33,7 @@ async fn the_gate_hears_what_a_page_loads_and_which_door_it_came_through() {
     let door = format!("http://127.45.6.7:{GATE_PORT}");
     let session = driven.page(&door, "http://shop.example/order").await;
     let (request, address) = answering.join().unwrap();
-    assert!(
-        request.starts_with("GET http://shop.example/order HTTP/1.1\r\n"),
-        "{request}"
-    );
+    assert!(request.starts_with("GET http://shop.example/order HTTP/1.1\r\n"), "{request}");
     assert_eq!(address, IpAddr::from([127, 45, 6, 7]));
     wait_for_title(&mut driven, &session, "through").await;
     driven.launched.process.close(PATIENCE).await;
@@ -60,10 +52,7 @@ async fn at_the_browser_level_a_page_comes_through_its_door_and_no_datagram_leav
     let answering = std::thread::spawn(move || answer_one(&gate));
     let session = driven.page(&door, "http://shop.example/").await;
     let (request, _) = answering.join().unwrap();
-    assert!(
-        request.starts_with("GET http://shop.example/ HTTP/1.1\r\n"),
-        "{request}"
-    );
+    assert!(request.starts_with("GET http://shop.example/ HTTP/1.1\r\n"), "{request}");
     wait_for_title(&mut driven, &session, "through").await;
 
     let ear = UdpSocket::bind("127.0.0.1:0").unwrap();
@@ -118,25 +107,17 @@ async fn at_the_browser_level_no_program_can_open_anything_but_tcp() {
     let ear = UdpSocket::bind("127.0.0.1:0").unwrap();
     ear.set_nonblocking(true).unwrap();
     let site = TcpListener::bind("127.0.0.1:0").unwrap();
-    let (udp, tcp) = (
-        ear.local_addr().unwrap().port(),
-        site.local_addr().unwrap().port(),
-    );
+    let (udp, tcp) = (ear.local_addr().unwrap().port(), site.local_addr().unwrap().port());
     let script = format!(
         "exec /bin/bash -c 'echo x > /dev/udp/127.0.0.1/{udp}; exec 9<> /dev/tcp/127.0.0.1/{tcp} && echo open >&2'"
     );
     let program = support::program(parent.path(), "talks", &script);
     let mut options = support::options_for(&program, parent.path());
     options.containment = Containment::Browser;
-    let LaunchError::Exited { exit } = launch(options).await.unwrap_err() else {
-        panic!("it is no browser")
-    };
+    let LaunchError::Exited { exit } = launch(options).await.unwrap_err() else { panic!("it is no browser") };
     assert!(exit.stderr[0].ends_with("Permission denied"), "{exit:?}");
     assert_eq!(exit.stderr.last().unwrap(), "open");
-    assert_eq!(
-        ear.recv(&mut [0; 8]).unwrap_err().kind(),
-        std::io::ErrorKind::WouldBlock
-    );
+    assert_eq!(ear.recv(&mut [0; 8]).unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
 }
 
 #[tokio::test]
@@ -147,23 +128,13 @@ async fn traffic_without_a_session_is_refused_at_both_levels() {
         let site = TcpListener::bind("127.0.0.1:0").unwrap();
         site.set_nonblocking(true).unwrap();
         let url = format!("http://{}/", site.local_addr().unwrap());
-        let target = driven
-            .call(None, "Target.createTarget", json!({"url": "about:blank"}))
-            .await;
+        let target = driven.call(None, "Target.createTarget", json!({"url": "about:blank"})).await;
         let attach = json!({"targetId": target["targetId"], "flatten": true});
         let session = driven.call(None, "Target.attachToTarget", attach).await;
         let session = session["sessionId"].as_str().unwrap();
-        let outcome = driven
-            .call(Some(session), "Page.navigate", json!({"url": url}))
-            .await;
-        assert_eq!(
-            outcome["errorText"], "net::ERR_PROXY_CONNECTION_FAILED",
-            "{outcome}"
-        );
-        assert_eq!(
-            site.accept().unwrap_err().kind(),
-            std::io::ErrorKind::WouldBlock
-        );
+        let outcome = driven.call(Some(session), "Page.navigate", json!({"url": url})).await;
+        assert_eq!(outcome["errorText"], "net::ERR_PROXY_CONNECTION_FAILED", "{outcome}");
+        assert_eq!(site.accept().unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
         driven.launched.process.close(PATIENCE).await;
     }
 }
@@ -173,16 +144,11 @@ async fn the_sandbox_is_on_at_both_levels_and_no_port_is_open() {
     for containment in [Containment::Kernel, Containment::Browser] {
         let parent = parent();
         let mut driven = Driven::launch(options(containment, parent.path())).await;
-        let session = driven
-            .page("http://127.0.0.1:9", "data:text/html,hello")
-            .await;
+        let session = driven.page("http://127.0.0.1:9", "data:text/html,hello").await;
         // A renderer that runs a script has put off the name of the process that it was forked from.
         assert_eq!(driven.evaluate(&session, "1 + 1").await, 2);
         let processes = tree(driven.id());
-        assert_eq!(
-            field(driven.id(), "CapEff").as_deref(),
-            Some("0000000000000000")
-        );
+        assert_eq!(field(driven.id(), "CapEff").as_deref(), Some("0000000000000000"));
         let mut renderers = 0;
         for process in &processes {
             let arguments = arguments(*process);
@@ -192,35 +158,22 @@ async fn the_sandbox_is_on_at_both_levels_and_no_port_is_open() {
             }
             assert_eq!(field(*process, "NoNewPrivs").as_deref(), Some("1"));
             if is_root() {
-                assert_ne!(
-                    field(*process, "Uid").unwrap().split('\t').next(),
-                    Some("0")
-                );
+                assert_ne!(field(*process, "Uid").unwrap().split('\t').next(), Some("0"));
             }
-            if arguments
-                .iter()
-                .any(|argument| argument.contains("--type=renderer"))
-            {
+            if arguments.iter().any(|argument| argument.contains("--type=renderer")) {
                 renderers += 1;
-                assert_eq!(
-                    field(*process, "CapEff").as_deref(),
-                    Some("0000000000000000")
-                );
+                assert_eq!(field(*process, "CapEff").as_deref(), Some("0000000000000000"));
                 assert_eq!(field(*process, "Seccomp").as_deref(), Some("2"));
                 // Our own filter is one at the browser level, none at the kernel level; the sandbox adds to it.
                 let filters: u32 = field(*process, "Seccomp_filters").unwrap().parse().unwrap();
                 let ours = u32::from(driven.launched.level == Level::Browser);
                 assert!(filters > ours, "{filters}");
                 for kind in ["pid", "user"] {
-                    let namespace =
-                        |of: u32| fs::read_link(format!("/proc/{of}/ns/{kind}")).unwrap();
+                    let namespace = |of: u32| fs::read_link(format!("/proc/{of}/ns/{kind}")).unwrap();
                     assert_ne!(namespace(*process), namespace(driven.id()), "{kind}");
                 }
             }
-            assert_eq!(
-                listening_sockets(*process, driven.launched.level),
-                Vec::<String>::new()
-            );
+            assert_eq!(listening_sockets(*process, driven.launched.level), Vec::<String>::new());
         }
         assert!(renderers > 0);
         driven.launched.process.close(PATIENCE).await;
@@ -230,13 +183,10 @@ async fn the_sandbox_is_on_at_both_levels_and_no_port_is_open() {
 #[tokio::test]
 async fn the_browser_learns_nothing_from_our_environment_and_inherits_no_descriptor() {
     let parent = parent();
-    let script =
-        "env | sed 's/=.*//' | sort | tr '\\n' ' ' >&2; echo >&2; exec ls /proc/self/fd >&2";
+    let script = "env | sed 's/=.*//' | sort | tr '\\n' ' ' >&2; echo >&2; exec ls /proc/self/fd >&2";
     let program = support::program(parent.path(), "tells", script);
     let options = support::options_for(&program, parent.path());
-    let LaunchError::Exited { exit } = launch(options).await.unwrap_err() else {
-        panic!("it is no browser")
-    };
+    let LaunchError::Exited { exit } = launch(options).await.unwrap_err() else { panic!("it is no browser") };
     let mut names: Vec<&str> = exit.stderr[0].split(' ').collect();
     // The shell itself adds PWD and such.
     names.retain(|name| !["PWD", "OLDPWD", "SHLVL", "_", "LC_ALL", "TZ"].contains(name));
@@ -301,9 +251,7 @@ fn datagram_sockets(process: u32) -> Vec<String> {
 
 /// The TCP sockets on which a process listens.
 fn listening_sockets(process: u32, level: Level) -> Vec<String> {
-    let found = sockets(process, &["tcp", "tcp6"], |line| {
-        line.split_ascii_whitespace().nth(3) == Some("0A")
-    });
+    let found = sockets(process, &["tcp", "tcp6"], |line| line.split_ascii_whitespace().nth(3) == Some("0A"));
     assert!(level == Level::Kernel || found.is_empty());
     found
 }
@@ -313,30 +261,15 @@ fn sockets(process: u32, tables: &[&str], wanted: impl Fn(&str) -> bool) -> Vec<
         .into_iter()
         .flatten()
         .flatten()
-        .filter_map(|entry| {
-            Some(
-                fs::read_link(entry.path())
-                    .ok()?
-                    .to_string_lossy()
-                    .into_owned(),
-            )
-        })
+        .filter_map(|entry| Some(fs::read_link(entry.path()).ok()?.to_string_lossy().into_owned()))
         .filter_map(|link| Some(link.strip_prefix("socket:[")?.strip_suffix(']')?.to_owned()))
         .collect();
     let lines = tables.iter().flat_map(|table| {
-        let content =
-            fs::read_to_string(format!("/proc/{process}/net/{table}")).unwrap_or_default();
-        content
-            .lines()
-            .skip(1)
-            .map(str::to_owned)
-            .collect::<Vec<_>>()
+        let content = fs::read_to_string(format!("/proc/{process}/net/{table}")).unwrap_or_default();
+        content.lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
     });
     lines
         .filter(|line| wanted(line))
-        .filter(|line| {
-            held.iter()
-                .any(|inode| line.split_ascii_whitespace().nth(9) == Some(inode))
-        })
+        .filter(|line| held.iter().any(|inode| line.split_ascii_whitespace().nth(9) == Some(inode)))
         .collect()
 }

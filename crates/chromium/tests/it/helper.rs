@@ -27,12 +27,7 @@ pub(crate) fn command(before: &[&str], role: &str, parent: &Path) -> Command {
     let mut command = Command::new(words[0]);
     command
         .args(&words[1..])
-        .args([
-            "--exact",
-            "helper::process_of_its_own",
-            "--ignored",
-            "--nocapture",
-        ])
+        .args(["--exact", "helper::process_of_its_own", "--ignored", "--nocapture"])
         .current_dir("/")
         .env(ROLE, role)
         .env(PARENT, parent)
@@ -54,10 +49,7 @@ pub(crate) fn outcome_where(kind: &str, most: u32, role: &str, parent: &Path) ->
     let limit = format!("echo {most} > /proc/sys/user/max_{kind}_namespaces && exec \"$@\"");
     let wait = "read -r _; exec /bin/sh -c \"$0\" sh \"$@\"";
     let before = ["/usr/bin/unshare", "--user", "/bin/sh", "-c", wait, &limit];
-    let mut child = command(&before, role, parent)
-        .stdin(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = command(&before, role, parent).stdin(Stdio::piped()).spawn().unwrap();
     let namespace = |of: &str| std::fs::read_link(format!("/proc/{of}/ns/user")).unwrap();
     let id = child.id().to_string();
     assert!(comes_true(PATIENCE, || namespace(&id) != namespace("self")));
@@ -70,9 +62,7 @@ pub(crate) fn outcome_where(kind: &str, most: u32, role: &str, parent: &Path) ->
 
 fn said(output: &Output) -> String {
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    let line = said
-        .lines()
-        .find_map(|line| Some(line.split_once("outcome: ")?.1.to_owned()));
+    let line = said.lines().find_map(|line| Some(line.split_once("outcome: ")?.1.to_owned()));
     line.unwrap_or_else(|| panic!("{said}\n{}", String::from_utf8_lossy(&output.stderr)))
 }
 
@@ -97,11 +87,7 @@ async fn process_of_its_own() {
             let containment: Containment = containment.parse().unwrap();
             match launch(options(containment, &parent)).await {
                 Ok(launched) => {
-                    say(&format!(
-                        "{}, {:?}",
-                        launched.level,
-                        launched.process.user_id()
-                    ));
+                    say(&format!("{}, {:?}", launched.level, launched.process.user_id()));
                     launched.process.close(PATIENCE).await;
                 }
                 Err(error) => say(&format!("{error}; {}", error.advice())),

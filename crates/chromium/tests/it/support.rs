@@ -24,14 +24,8 @@ pub(crate) fn options(containment: Containment, parent: &Path) -> LaunchOptions 
 
 /// Options for a program that need not be a browser.
 pub(crate) fn options_for(program: &Path, parent: &Path) -> LaunchOptions {
-    let lookup = Lookup {
-        executable_path: Some(program.to_owned()),
-        ..Lookup::of_this_process()
-    };
-    LaunchOptions {
-        executable: find(&lookup).unwrap(),
-        ..options(Containment::Auto, parent)
-    }
+    let lookup = Lookup { executable_path: Some(program.to_owned()), ..Lookup::of_this_process() };
+    LaunchOptions { executable: find(&lookup).unwrap(), ..options(Containment::Auto, parent) }
 }
 
 /// A shell script.
@@ -44,10 +38,7 @@ pub(crate) fn program(folder: &Path, name: &str, script: &str) -> PathBuf {
 
 /// A directory that the browser's user can pass through.
 pub(crate) fn parent() -> tempfile::TempDir {
-    let parent = tempfile::Builder::new()
-        .prefix("test-of-chromium-")
-        .tempdir_in("/tmp")
-        .unwrap();
+    let parent = tempfile::Builder::new().prefix("test-of-chromium-").tempdir_in("/tmp").unwrap();
     fs::set_permissions(parent.path(), fs::Permissions::from_mode(0o711)).unwrap();
     parent
 }
@@ -66,31 +57,18 @@ pub(crate) struct Driven {
 
 impl Driven {
     pub(crate) async fn launch(options: LaunchOptions) -> Self {
-        Self {
-            launched: launch(options).await.unwrap(),
-            received: Vec::new(),
-            next: 1,
-        }
+        Self { launched: launch(options).await.unwrap(), received: Vec::new(), next: 1 }
     }
 
     /// Sends a command and waits for its result.
-    pub(crate) async fn call(
-        &mut self,
-        session: Option<&str>,
-        method: &str,
-        parameters: Value,
-    ) -> Value {
+    pub(crate) async fn call(&mut self, session: Option<&str>, method: &str, parameters: Value) -> Value {
         let id = self.next;
         self.next += 1;
         let mut command = json!({"id": id, "method": method, "params": parameters});
         if let Some(session) = session {
             command["sessionId"] = session.into();
         }
-        self.launched
-            .writer
-            .write_all(format!("{command}\0").as_bytes())
-            .await
-            .unwrap();
+        self.launched.writer.write_all(format!("{command}\0").as_bytes()).await.unwrap();
         let answer = async {
             loop {
                 while let Some(end) = self.received.iter().position(|byte| *byte == 0) {
@@ -100,14 +78,7 @@ impl Driven {
                         return message;
                     }
                 }
-                assert_ne!(
-                    self.launched
-                        .reader
-                        .read_buf(&mut self.received)
-                        .await
-                        .unwrap(),
-                    0
-                );
+                assert_ne!(self.launched.reader.read_buf(&mut self.received).await.unwrap(), 0);
             }
         };
         let message = tokio::time::timeout(PATIENCE, answer).await.unwrap();
@@ -118,21 +89,12 @@ impl Driven {
     /// A page in a context of its own, behind a proxy of its own; comes back as a protocol session.
     pub(crate) async fn page(&mut self, proxy: &str, url: &str) -> String {
         let context = self
-            .call(
-                None,
-                "Target.createBrowserContext",
-                json!({"proxyServer": proxy, "proxyBypassList": "<-loopback>"}),
-            )
+            .call(None, "Target.createBrowserContext", json!({"proxyServer": proxy, "proxyBypassList": "<-loopback>"}))
             .await["browserContextId"]
             .clone();
-        let target = self
-            .call(
-                None,
-                "Target.createTarget",
-                json!({"url": url, "browserContextId": context}),
-            )
-            .await["targetId"]
-            .clone();
+        let target =
+            self.call(None, "Target.createTarget", json!({"url": url, "browserContextId": context})).await["targetId"]
+                .clone();
         let attached = json!({"targetId": target, "flatten": true});
         let session = self.call(None, "Target.attachToTarget", attached).await;
         session["sessionId"].as_str().unwrap().to_owned()
@@ -140,11 +102,8 @@ impl Driven {
 
     /// The value of an expression, awaited.
     pub(crate) async fn evaluate(&mut self, session: &str, expression: &str) -> Value {
-        let parameters =
-            json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
-        self.call(Some(session), "Runtime.evaluate", parameters)
-            .await["result"]["value"]
-            .clone()
+        let parameters = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
+        self.call(Some(session), "Runtime.evaluate", parameters).await["result"]["value"].clone()
     }
 
     pub(crate) fn id(&self) -> u32 {
@@ -154,9 +113,7 @@ impl Driven {
 
 /// A process and everything below it.
 pub(crate) fn tree(root: u32) -> BTreeSet<u32> {
-    let parents: Vec<(u32, u32)> = processes()
-        .filter_map(|id| Some((id, parent_of(id)?)))
-        .collect();
+    let parents: Vec<(u32, u32)> = processes().filter_map(|id| Some((id, parent_of(id)?))).collect();
     let mut found = BTreeSet::from([root]);
     loop {
         let before = found.len();
@@ -174,15 +131,10 @@ pub(crate) fn tree(root: u32) -> BTreeSet<u32> {
 /// The processes that were started with `text` somewhere in their arguments or environment.
 pub(crate) fn processes_naming(text: &str) -> Vec<u32> {
     let names = |id: u32, file: &str| {
-        fs::read(format!("/proc/{id}/{file}")).is_ok_and(|content| {
-            content
-                .windows(text.len())
-                .any(|part| part == text.as_bytes())
-        })
+        fs::read(format!("/proc/{id}/{file}"))
+            .is_ok_and(|content| content.windows(text.len()).any(|part| part == text.as_bytes()))
     };
-    processes()
-        .filter(|id| names(*id, "cmdline") || names(*id, "environ"))
-        .collect()
+    processes().filter(|id| names(*id, "cmdline") || names(*id, "environ")).collect()
 }
 
 pub(crate) fn is_alive(id: u32) -> bool {
@@ -192,17 +144,13 @@ pub(crate) fn is_alive(id: u32) -> bool {
 /// A line of `/proc/ID/status`.
 pub(crate) fn field(id: u32, name: &str) -> Option<String> {
     let status = fs::read_to_string(format!("/proc/{id}/status")).ok()?;
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+    let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
     Some(line.trim().to_owned())
 }
 
 pub(crate) fn arguments(id: u32) -> Vec<String> {
     let line = fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
-    line.split(|byte| *byte == 0)
-        .map(|part| String::from_utf8_lossy(part).into_owned())
-        .collect()
+    line.split(|byte| *byte == 0).map(|part| String::from_utf8_lossy(part).into_owned()).collect()
 }
 
 /// Waits until `condition` holds; what it takes is bounded, what it returns is whether it came to hold.
@@ -218,10 +166,7 @@ pub(crate) fn comes_true(within: Duration, mut condition: impl FnMut() -> bool) 
 }
 
 fn processes() -> impl Iterator<Item = u32> {
-    fs::read_dir("/proc")
-        .unwrap()
-        .flatten()
-        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+    fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
 fn parent_of(id: u32) -> Option<u32> {

@@ -39,18 +39,13 @@ impl LineFile {
         let writer = std::thread::Builder::new()
             .name("bathy-ledger".to_owned())
             .spawn(move || write_lines(file, &jobs, &counter))?;
-        Ok(Self {
-            queue: Some(queue),
-            lost,
-            writer: Some(writer),
-        })
+        Ok(Self { queue: Some(queue), lost, writer: Some(writer) })
     }
 
     /// Never blocks: an entry that finds the queue full is counted as lost, and said so in the log.
     pub(super) fn append(&self, entry: Arc<LedgerEntry>) {
         let Some(queue) = &self.queue else { return };
-        if let Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) =
-            queue.try_send(Job::Append(entry))
+        if let Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) = queue.try_send(Job::Append(entry))
             && self.lost.fetch_add(1, Ordering::Relaxed) == 0
         {
             tracing::error!("the ledger's file is too slow: entries are missing from it");

@@ -26,9 +26,7 @@ impl From<SystemTime> for Timestamp {
     /// Moments before 1970 become 1970.
     fn from(time: SystemTime) -> Self {
         let since = time.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
-        Self {
-            unix_millis: u64::try_from(since.as_millis()).unwrap_or(u64::MAX),
-        }
+        Self { unix_millis: u64::try_from(since.as_millis()).unwrap_or(u64::MAX) }
     }
 }
 
@@ -38,10 +36,7 @@ impl fmt::Display for Timestamp {
         let millis = self.unix_millis % MILLIS_A_DAY;
         let (hour, minute) = (millis / 3_600_000, millis / 60_000 % 60);
         let (second, milli) = (millis / 1000 % 60, millis % 1000);
-        write!(
-            formatter,
-            "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z"
-        )
+        write!(formatter, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z")
     }
 }
 
@@ -55,22 +50,14 @@ impl FromStr for Timestamp {
 
     fn from_str(text: &str) -> Result<Self, TimestampError> {
         let number = |range: std::ops::Range<usize>| {
-            text.get(range)
-                .and_then(|digits| digits.parse::<u64>().ok())
-                .ok_or(TimestampError)
+            text.get(range).and_then(|digits| digits.parse::<u64>().ok()).ok_or(TimestampError)
         };
         let days = days_from_civil(number(0..4)?, number(5..7)?, number(8..10)?);
         let clock = (number(11..13)? * 60 + number(14..16)?) * 60 + number(17..19)?;
         let days = days.ok_or(TimestampError)?;
-        let parsed = Self {
-            unix_millis: days * MILLIS_A_DAY + clock * 1000 + number(20..23)?,
-        };
+        let parsed = Self { unix_millis: days * MILLIS_A_DAY + clock * 1000 + number(20..23)? };
         // What does not print as it was read had a separator or a field out of place.
-        if parsed.to_string() == text {
-            Ok(parsed)
-        } else {
-            Err(TimestampError)
-        }
+        if parsed.to_string() == text { Ok(parsed) } else { Err(TimestampError) }
     }
 }
 
@@ -82,9 +69,7 @@ impl Serialize for Timestamp {
 
 impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?
-            .parse()
-            .map_err(de::Error::custom)
+        String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
     }
 }
 
@@ -92,16 +77,11 @@ impl<'de> Deserialize<'de> for Timestamp {
 fn civil_from_days(days: u64) -> (u64, u64, u64) {
     let shifted = days + 719_468;
     let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let shifted_month = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 {
-        shifted_month + 3
-    } else {
-        shifted_month - 9
-    };
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
     (year_of_era + era * 400 + u64::from(month <= 2), month, day)
 }
 
@@ -137,22 +117,14 @@ mod tests {
     #[test]
     fn every_day_of_two_centuries_reads_back() {
         for day in 0..73_000 {
-            let time = Timestamp {
-                unix_millis: day * MILLIS_A_DAY + 3_723_004,
-            };
+            let time = Timestamp { unix_millis: day * MILLIS_A_DAY + 3_723_004 };
             assert_eq!(time.to_string().parse(), Ok(time));
         }
     }
 
     #[test]
     fn a_text_that_is_no_time_is_refused() {
-        for text in [
-            "",
-            "2026-13-01T00:00:00.000Z",
-            "2026-02-30T00:00:00.000Z",
-            "2026-11-30 19:18:06.123Z",
-            "é026",
-        ] {
+        for text in ["", "2026-13-01T00:00:00.000Z", "2026-02-30T00:00:00.000Z", "2026-11-30 19:18:06.123Z", "é026"] {
             assert_eq!(text.parse::<Timestamp>(), Err(TimestampError), "{text}");
         }
     }

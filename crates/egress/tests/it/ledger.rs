@@ -36,24 +36,10 @@ async fn a_request_is_accounted_for_to_the_byte() {
     for (entry, request) in log.iter().zip(site.received()) {
         assert_eq!(entry.bytes_up, request.head.len() as u64);
         assert_eq!(entry.bytes_down, ok("12345").len() as u64);
-        assert_eq!(
-            (entry.host.as_str(), entry.port),
-            ("127.0.0.1", site.address.port())
-        );
-        assert_eq!(
-            (entry.method.as_deref(), entry.address),
-            (Some("GET"), Some(site.address))
-        );
-        assert_eq!(
-            (entry.verdict, entry.session.as_str()),
-            (Verdict::Allowed, "s1")
-        );
-        assert!(
-            !serde_json::to_string(entry.as_ref())
-                .unwrap()
-                .contains("secret"),
-            "paths stay out"
-        );
+        assert_eq!((entry.host.as_str(), entry.port), ("127.0.0.1", site.address.port()));
+        assert_eq!((entry.method.as_deref(), entry.address), (Some("GET"), Some(site.address)));
+        assert_eq!((entry.verdict, entry.session.as_str()), (Verdict::Allowed, "s1"));
+        assert!(!serde_json::to_string(entry.as_ref()).unwrap().contains("secret"), "paths stay out");
     }
     assert_eq!(door.counters().bytes_down, 2 * ok("12345").len() as u64);
 }
@@ -63,54 +49,29 @@ async fn the_file_holds_every_entry_as_a_line_of_json() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("ledger.jsonl");
     let ledger = Ledger::with_file(2, &path).unwrap();
-    let gate = gate(GateOptions {
-        ledger: ledger.clone(),
-        ..GateOptions::default()
-    });
-    let door = gate
-        .open_door("s1", listed(&["good.test"], false))
-        .await
-        .unwrap();
+    let gate = gate(GateOptions { ledger: ledger.clone(), ..GateOptions::default() });
+    let door = gate.open_door("s1", listed(&["good.test"], false)).await.unwrap();
     for _ in 0..5 {
-        Browser::connect(door.address())
-            .await
-            .tunnel("bad.test:443")
-            .await;
+        Browser::connect(door.address()).await.tunnel("bad.test:443").await;
     }
     ledger.flush().await;
     let lines = std::fs::read_to_string(&path).unwrap();
-    let parsed: Vec<LedgerEntry> = lines
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let parsed: Vec<LedgerEntry> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(parsed.len(), 5);
-    assert_eq!(
-        ledger.recent(None, 10).len(),
-        2,
-        "memory holds the latest alone"
-    );
+    assert_eq!(ledger.recent(None, 10).len(), 2, "memory holds the latest alone");
     let first: serde_json::Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
     assert_eq!(first["code"], "host-not-allowed");
     assert_eq!(first["verdict"], "refused");
     assert_eq!(first["bytesUp"], 0);
     assert!(first["time"].as_str().unwrap().ends_with('Z'));
-    assert!(
-        first["reason"].as_str().unwrap().contains("bad.test"),
-        "{first}"
-    );
+    assert!(first["reason"].as_str().unwrap().contains("bad.test"), "{first}");
     assert_eq!(ledger.lost(), 0);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        assert_eq!(
-            std::fs::metadata(&path).unwrap().permissions().mode() & 0o777,
-            0o600
-        );
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     }
-    assert!(
-        Ledger::with_file(1, folder.path()).is_err(),
-        "a folder is no file"
-    );
+    assert!(Ledger::with_file(1, folder.path()).is_err(), "a folder is no file");
 }
 
 #[tokio::test]
@@ -122,10 +83,7 @@ async fn a_ledger_that_goes_away_leaves_nothing_unwritten() {
         ledger.record(entry("s1", "a.test", Verdict::Allowed));
     }
     drop(ledger);
-    assert_eq!(
-        std::fs::read_to_string(&path).unwrap().lines().count(),
-        1000
-    );
+    assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 1000);
 }
 
 #[cfg(target_os = "linux")]
@@ -146,22 +104,14 @@ async fn subscribers_see_entries_live_and_slow_ones_are_told_what_they_missed() 
     let mut live = ledger.subscribe();
     let mut slow = ledger.subscribe();
     ledger.record(entry("s1", "a.test", Verdict::Allowed));
-    assert!(
-        matches!(soon(live.next()).await, Some(LedgerEvent::Entry(entry)) if entry.host == "a.test")
-    );
+    assert!(matches!(soon(live.next()).await, Some(LedgerEvent::Entry(entry)) if entry.host == "a.test"));
     for _ in 0..20 {
         ledger.record(entry("s1", "b.test", Verdict::Allowed));
     }
-    assert!(matches!(
-        soon(slow.next()).await,
-        Some(LedgerEvent::Missed(5))
-    ));
+    assert!(matches!(soon(slow.next()).await, Some(LedgerEvent::Missed(5))));
     drop(ledger);
     for _ in 0..16 {
-        assert!(matches!(
-            soon(slow.next()).await,
-            Some(LedgerEvent::Entry(_))
-        ));
+        assert!(matches!(soon(slow.next()).await, Some(LedgerEvent::Entry(_))));
     }
     assert!(soon(slow.next()).await.is_none());
 }
@@ -177,19 +127,11 @@ fn entries_are_found_by_session_and_refusals_by_host() {
     ] {
         ledger.record(entry(session, host, verdict));
     }
-    let hosts = |session, limit| {
-        ledger
-            .recent(session, limit)
-            .iter()
-            .map(|entry| entry.host.clone())
-            .collect::<Vec<_>>()
-    };
+    let hosts =
+        |session, limit| ledger.recent(session, limit).iter().map(|entry| entry.host.clone()).collect::<Vec<_>>();
     assert_eq!(hosts(Some("s1"), 2), ["b.test", "a.test"]);
     assert_eq!(hosts(None, 10).len(), 4);
-    assert_eq!(
-        ledger.last_refusal("s1", "a.test", 443).unwrap().verdict,
-        Verdict::Refused
-    );
+    assert_eq!(ledger.last_refusal("s1", "a.test", 443).unwrap().verdict, Verdict::Refused);
     assert!(ledger.last_refusal("s2", "a.test", 443).is_none());
     assert!(ledger.last_refusal("s1", "a.test", 80).is_none());
 }

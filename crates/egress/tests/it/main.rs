@@ -1,9 +1,6 @@
 //! The gate against real sockets on loopback addresses.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test stops at the first surprise, in its helpers as well"
-)]
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise, in its helpers as well")]
 
 mod doors;
 mod forwarding;

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bathy_egress::{
-    GateOptions, HostOverrideError, HostOverrides, Limits, NameServerResolver, OverrideResolver,
-    Resolve,
+    GateOptions, HostOverrideError, HostOverrides, Limits, NameServerResolver, OverrideResolver, Resolve,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, UdpSocket};
@@ -26,9 +25,7 @@ async fn name_server(answer: Ipv4Addr) -> SocketAddr {
     tokio::spawn(async move {
         let mut buffer = [0; 1500];
         while let Ok((length, peer)) = udp.recv_from(&mut buffer).await {
-            let _ = udp
-                .send_to(&respond(&buffer[..length], answer, true), peer)
-                .await;
+            let _ = udp.send_to(&respond(&buffer[..length], answer, true), peer).await;
         }
     });
     tokio::spawn(async move {
@@ -38,10 +35,7 @@ async fn name_server(answer: Ipv4Addr) -> SocketAddr {
                     let mut query = vec![0; length.into()];
                     stream.read_exact(&mut query).await.unwrap();
                     let response = respond(&query, answer, false);
-                    stream
-                        .write_u16(response.len().try_into().unwrap())
-                        .await
-                        .unwrap();
+                    stream.write_u16(response.len().try_into().unwrap()).await.unwrap();
                     stream.write_all(&response).await.unwrap();
                 }
             });
@@ -63,18 +57,7 @@ fn respond(query: &[u8], answer: Ipv4Addr, datagram: bool) -> Vec<u8> {
     let answers = u8::from(is_a && is_test && !cut);
     let code = if is_test { 0 } else { 3 };
     let mut response = query[..2].to_vec();
-    response.extend([
-        0x81 | u8::from(cut) << 1,
-        0x80 | code,
-        0,
-        1,
-        0,
-        answers,
-        0,
-        0,
-        0,
-        0,
-    ]);
+    response.extend([0x81 | u8::from(cut) << 1, 0x80 | code, 0, 1, 0, answers, 0, 0, 0, 0]);
     response.extend(question);
     if answers == 1 {
         response.extend([0xC0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4]);
@@ -97,22 +80,10 @@ async fn a_name_server_is_asked_over_udp_and_over_tcp_when_the_answer_is_cut() {
 async fn what_a_name_server_says_is_checked() {
     let server = name_server(Ipv4Addr::new(127, 0, 0, 5)).await;
     let resolver = Arc::new(NameServerResolver::new(server).unwrap());
-    let gate = gate(GateOptions {
-        resolver,
-        ..GateOptions::default()
-    });
-    let door = gate
-        .open_door("s1", networks(&["127.0.0.1/32"]))
-        .await
-        .unwrap();
-    let reply = Browser::connect(door.address())
-        .await
-        .get("http://some.test/")
-        .await;
-    assert_eq!(
-        (reply.status, reply.refusal()),
-        (403, Some("private-network"))
-    );
+    let gate = gate(GateOptions { resolver, ..GateOptions::default() });
+    let door = gate.open_door("s1", networks(&["127.0.0.1/32"])).await.unwrap();
+    let reply = Browser::connect(door.address()).await.get("http://some.test/").await;
+    assert_eq!((reply.status, reply.refusal()), (403, Some("private-network")));
 }
 
 #[tokio::test]
@@ -126,57 +97,23 @@ async fn overrides_come_first_and_are_checked_like_any_answer() {
     .unwrap();
     let names = Names::new(&[("other.test", &[&["127.0.0.1"]])]);
     let resolver = Arc::new(OverrideResolver::new(overrides, names.clone()));
-    let gate = gate(GateOptions {
-        resolver,
-        ..GateOptions::default()
-    });
-    let door = gate
-        .open_door("s1", networks(&["127.0.0.1/32"]))
-        .await
-        .unwrap();
+    let gate = gate(GateOptions { resolver, ..GateOptions::default() });
+    let door = gate.open_door("s1", networks(&["127.0.0.1/32"])).await.unwrap();
     let mut browser = Browser::connect(door.address()).await;
-    assert_eq!(
-        browser
-            .get(&format!("http://pinned.test:{port}/"))
-            .await
-            .body,
-        "site"
-    );
-    assert_eq!(
-        browser
-            .get(&format!("http://bad.test:{port}/"))
-            .await
-            .refusal(),
-        Some("private-network")
-    );
+    assert_eq!(browser.get(&format!("http://pinned.test:{port}/")).await.body, "site");
+    assert_eq!(browser.get(&format!("http://bad.test:{port}/")).await.refusal(), Some("private-network"));
     assert_eq!(names.lookups(), 0);
-    assert_eq!(
-        browser
-            .get(&format!("http://other.test:{port}/"))
-            .await
-            .body,
-        "site"
-    );
+    assert_eq!(browser.get(&format!("http://other.test:{port}/")).await.body, "site");
     assert_eq!(names.lookups(), 1);
 }
 
 #[test]
 fn overrides_that_cannot_mean_anything_are_refused() {
     let address: IpAddr = "127.0.0.1".parse().unwrap();
-    let read =
-        |name: &str, addresses: Vec<IpAddr>| HostOverrides::new([(name, addresses)]).unwrap_err();
-    assert!(matches!(
-        read("a b", vec![address]),
-        HostOverrideError::Name { .. }
-    ));
-    assert!(matches!(
-        read("127.0.0.1", vec![address]),
-        HostOverrideError::Address(_)
-    ));
-    assert!(matches!(
-        read("a.test", Vec::new()),
-        HostOverrideError::Empty(_)
-    ));
+    let read = |name: &str, addresses: Vec<IpAddr>| HostOverrides::new([(name, addresses)]).unwrap_err();
+    assert!(matches!(read("a b", vec![address]), HostOverrideError::Name { .. }));
+    assert!(matches!(read("127.0.0.1", vec![address]), HostOverrideError::Address(_)));
+    assert!(matches!(read("a.test", Vec::new()), HostOverrideError::Empty(_)));
     assert!(HostOverrides::default().is_empty());
 }
 
@@ -184,23 +121,9 @@ fn overrides_that_cannot_mean_anything_are_refused() {
 async fn a_dead_name_server_fails_within_the_deadline() {
     let dead = UdpSocket::bind("127.0.0.1:0").await.unwrap();
     let resolver = Arc::new(NameServerResolver::new(dead.local_addr().unwrap()).unwrap());
-    let limits = Limits {
-        resolve_timeout: Duration::from_millis(200),
-        ..Limits::default()
-    };
-    let gate = gate(GateOptions {
-        resolver,
-        limits,
-        ..GateOptions::default()
-    });
+    let limits = Limits { resolve_timeout: Duration::from_millis(200), ..Limits::default() };
+    let gate = gate(GateOptions { resolver, limits, ..GateOptions::default() });
     let door = gate.open_door("s1", networks(&[])).await.unwrap();
-    let reply = Browser::connect(door.address())
-        .await
-        .get("http://some.test/")
-        .await;
-    assert!(
-        matches!(reply.refusal(), Some("timed-out" | "name-not-resolved")),
-        "{}",
-        reply.head
-    );
+    let reply = Browser::connect(door.address()).await.get("http://some.test/").await;
+    assert!(matches!(reply.refusal(), Some("timed-out" | "name-not-resolved")), "{}", reply.head);
 }

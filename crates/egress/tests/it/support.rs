@@ -17,39 +17,24 @@ use tokio::task::JoinHandle;
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(crate) async fn soon<F: Future>(future: F) -> F::Output {
-    tokio::time::timeout(PATIENCE, future)
-        .await
-        .expect("it took too long")
+    tokio::time::timeout(PATIENCE, future).await.expect("it took too long")
 }
 
 /// A policy that opens the whole machine.
 pub(crate) fn open() -> Policy {
-    Policy::new(PolicyConfig {
-        allow_private_network: true,
-        ..PolicyConfig::default()
-    })
+    Policy::new(PolicyConfig { allow_private_network: true, ..PolicyConfig::default() })
 }
 
 /// A policy of hosts, with the private network open or not.
 pub(crate) fn listed(hosts: &[&str], allow_private_network: bool) -> Policy {
     let allowed_hosts = hosts.iter().map(|host| host.parse().unwrap()).collect();
-    Policy::new(PolicyConfig {
-        allowed_hosts,
-        allow_private_network,
-        ..PolicyConfig::default()
-    })
+    Policy::new(PolicyConfig { allowed_hosts, allow_private_network, ..PolicyConfig::default() })
 }
 
 /// A policy of networks.
 pub(crate) fn networks(networks: &[&str]) -> Policy {
-    let allowed_networks = networks
-        .iter()
-        .map(|network| network.parse().unwrap())
-        .collect();
-    Policy::new(PolicyConfig {
-        allowed_networks,
-        ..PolicyConfig::default()
-    })
+    let allowed_networks = networks.iter().map(|network| network.parse().unwrap()).collect();
+    Policy::new(PolicyConfig { allowed_networks, ..PolicyConfig::default() })
 }
 
 pub(crate) fn gate(options: GateOptions) -> Gate {
@@ -66,12 +51,8 @@ pub(crate) async fn open_door() -> (Gate, Door) {
 pub(crate) async fn entries(gate: &Gate, kind: &str, count: usize) -> Vec<Arc<LedgerEntry>> {
     let mut events = gate.ledger().subscribe();
     loop {
-        let found: Vec<_> = gate
-            .ledger()
-            .recent(None, usize::MAX)
-            .into_iter()
-            .filter(|entry| entry.kind == kind)
-            .collect();
+        let found: Vec<_> =
+            gate.ledger().recent(None, usize::MAX).into_iter().filter(|entry| entry.kind == kind).collect();
         if found.len() >= count {
             return found;
         }
@@ -115,25 +96,16 @@ impl Drop for Site {
 
 impl Site {
     /// Answers each request with the raw bytes that `reply` gives; closes after `connection: close` or an empty reply.
-    pub(crate) async fn start(
-        reply: impl Fn(&Received) -> Vec<u8> + Send + Sync + 'static,
-    ) -> Self {
+    pub(crate) async fn start(reply: impl Fn(&Received) -> Vec<u8> + Send + Sync + 'static) -> Self {
         Self::at("127.0.0.1:0".parse().unwrap(), reply).await
     }
 
-    pub(crate) async fn at(
-        address: SocketAddr,
-        reply: impl Fn(&Received) -> Vec<u8> + Send + Sync + 'static,
-    ) -> Self {
+    pub(crate) async fn at(address: SocketAddr, reply: impl Fn(&Received) -> Vec<u8> + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind(address).await.unwrap();
         let address = listener.local_addr().unwrap();
         let received = Arc::new(Mutex::new(Vec::new()));
         let connections = Arc::new(AtomicUsize::new(0));
-        let (log, count, reply) = (
-            Arc::clone(&received),
-            Arc::clone(&connections),
-            Arc::new(reply),
-        );
+        let (log, count, reply) = (Arc::clone(&received), Arc::clone(&connections), Arc::new(reply));
         let task = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 count.fetch_add(1, Ordering::SeqCst);
@@ -154,12 +126,7 @@ impl Site {
                 });
             }
         });
-        Self {
-            address,
-            received,
-            connections,
-            task,
-        }
+        Self { address, received, connections, task }
     }
 
     /// A site that says the same to everybody.
@@ -178,11 +145,7 @@ impl Site {
 }
 
 pub(crate) fn ok(text: &str) -> Vec<u8> {
-    format!(
-        "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{text}",
-        text.len()
-    )
-    .into_bytes()
+    format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{text}", text.len()).into_bytes()
 }
 
 async fn read_head(stream: &mut BufReader<TcpStream>) -> io::Result<Option<String>> {
@@ -198,11 +161,7 @@ async fn read_head(stream: &mut BufReader<TcpStream>) -> io::Result<Option<Strin
 }
 
 /// The body that a head announces; chunked ones as they stand on the wire.
-async fn read_body(
-    stream: &mut BufReader<TcpStream>,
-    head: &str,
-    to_the_end: bool,
-) -> io::Result<Vec<u8>> {
+async fn read_body(stream: &mut BufReader<TcpStream>, head: &str, to_the_end: bool) -> io::Result<Vec<u8>> {
     let mut body = Vec::new();
     if let Some(length) = header(head, "content-length") {
         body.resize(length.parse().unwrap(), 0);
@@ -250,9 +209,7 @@ pub(crate) struct Browser {
 
 impl Browser {
     pub(crate) async fn connect(address: SocketAddr) -> Self {
-        Self {
-            stream: BufReader::new(TcpStream::connect(address).await.unwrap()),
-        }
+        Self { stream: BufReader::new(TcpStream::connect(address).await.unwrap()) }
     }
 
     pub(crate) async fn send(&mut self, bytes: impl AsRef<[u8]>) {
@@ -266,24 +223,12 @@ impl Browser {
     /// The reply to a request that gets a body only where a head announces one.
     async fn reply_to(&mut self, to_the_end: bool) -> Reply {
         soon(async {
-            let head = read_head(&mut self.stream)
-                .await
-                .unwrap()
-                .expect("closed without an answer");
+            let head = read_head(&mut self.stream).await.unwrap().expect("closed without an answer");
             let status: u16 = head.split(' ').nth(1).unwrap().parse().unwrap();
             let bodiless = status < 200 || status == 304;
-            let body = if bodiless {
-                Vec::new()
-            } else {
-                read_body(&mut self.stream, &head, to_the_end)
-                    .await
-                    .unwrap()
-            };
-            Reply {
-                status,
-                head,
-                body: String::from_utf8(body).unwrap(),
-            }
+            let body =
+                if bodiless { Vec::new() } else { read_body(&mut self.stream, &head, to_the_end).await.unwrap() };
+            Reply { status, head, body: String::from_utf8(body).unwrap() }
         })
         .await
     }
@@ -294,25 +239,18 @@ impl Browser {
     }
 
     pub(crate) async fn get(&mut self, url: &str) -> Reply {
-        self.ask(format!("GET {url} HTTP/1.1\r\nHost: ignored.test\r\n\r\n"))
-            .await
+        self.ask(format!("GET {url} HTTP/1.1\r\nHost: ignored.test\r\n\r\n")).await
     }
 
     /// `CONNECT`; the stream is the tunnel afterwards.
     pub(crate) async fn tunnel(&mut self, authority: &str) -> Reply {
-        self.send(format!(
-            "CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n\r\n"
-        ))
-        .await;
+        self.send(format!("CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n\r\n")).await;
         self.reply_to(false).await
     }
 
     /// The head of a reply alone.
     pub(crate) async fn head(&mut self) -> String {
-        soon(read_head(&mut self.stream))
-            .await
-            .unwrap()
-            .expect("closed without an answer")
+        soon(read_head(&mut self.stream)).await.unwrap().expect("closed without an answer")
     }
 
     /// Sends bytes and reads as many back.
@@ -371,14 +309,9 @@ pub(crate) struct Names {
 impl Names {
     pub(crate) fn new(answers: &[(&str, &[&[&str]])]) -> Arc<Self> {
         let parse = |answer: &&[&str]| answer.iter().map(|text| text.parse().unwrap()).collect();
-        let answers = answers
-            .iter()
-            .map(|(name, answers)| ((*name).to_owned(), answers.iter().map(parse).collect()))
-            .collect();
-        Arc::new(Self {
-            answers: Mutex::new(answers),
-            lookups: AtomicUsize::new(0),
-        })
+        let answers =
+            answers.iter().map(|(name, answers)| ((*name).to_owned(), answers.iter().map(parse).collect())).collect();
+        Arc::new(Self { answers: Mutex::new(answers), lookups: AtomicUsize::new(0) })
     }
 
     pub(crate) fn lookups(&self) -> usize {

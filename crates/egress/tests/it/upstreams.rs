@@ -24,41 +24,24 @@ impl Proxy {
     /// An HTTP proxy that takes `CONNECT` from who shows `credentials`.
     async fn http(credentials: Option<&'static str>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let (address, asked) = (
-            listener.local_addr().unwrap(),
-            Arc::new(Mutex::new(Vec::new())),
-        );
+        let (address, asked) = (listener.local_addr().unwrap(), Arc::new(Mutex::new(Vec::new())));
         let log = Arc::clone(&asked);
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 let log = Arc::clone(&log);
                 tokio::spawn(async move {
-                    let mut browser = Browser {
-                        stream: BufReader::new(stream),
-                    };
+                    let mut browser = Browser { stream: BufReader::new(stream) };
                     let head = browser.head().await;
-                    log.lock()
-                        .unwrap()
-                        .push(head.lines().next().unwrap().to_owned());
-                    let expected = credentials.map(|given| {
-                        format!(
-                            "Basic {}",
-                            base64::engine::general_purpose::STANDARD.encode(given)
-                        )
-                    });
+                    log.lock().unwrap().push(head.lines().next().unwrap().to_owned());
+                    let expected = credentials
+                        .map(|given| format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(given)));
                     if header(&head, "proxy-authorization") != expected.as_deref() {
-                        browser
-                            .send("HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n")
-                            .await;
+                        browser.send("HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n").await;
                         browser.rest().await;
                         return;
                     }
-                    let site = TcpStream::connect(head.split(' ').nth(1).unwrap())
-                        .await
-                        .unwrap();
-                    browser
-                        .send("HTTP/1.1 200 Connection established\r\n\r\n")
-                        .await;
+                    let site = TcpStream::connect(head.split(' ').nth(1).unwrap()).await.unwrap();
+                    browser.send("HTTP/1.1 200 Connection established\r\n\r\n").await;
                     join(browser.stream.into_inner(), site).await;
                 });
             }
@@ -69,10 +52,7 @@ impl Proxy {
     /// A SOCKS5 proxy that wants a user name and password.
     async fn socks5(user: &'static str, password: &'static str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let (address, asked) = (
-            listener.local_addr().unwrap(),
-            Arc::new(Mutex::new(Vec::new())),
-        );
+        let (address, asked) = (listener.local_addr().unwrap(), Arc::new(Mutex::new(Vec::new())));
         let log = Arc::clone(&asked);
         tokio::spawn(async move {
             while let Ok((mut stream, _)) = listener.accept().await {
@@ -92,14 +72,10 @@ impl Proxy {
                     stream.read_exact(&mut request).await.unwrap();
                     assert_eq!(request[..4], [5, 1, 0, 1], "an IPv4 address, never a name");
                     let ip: [u8; 4] = request[4..8].try_into().unwrap();
-                    let target =
-                        SocketAddr::from((ip, u16::from_be_bytes([request[8], request[9]])));
+                    let target = SocketAddr::from((ip, u16::from_be_bytes([request[8], request[9]])));
                     log.lock().unwrap().push(target.to_string());
                     let site = TcpStream::connect(target).await.unwrap();
-                    stream
-                        .write_all(&[5, 0, 0, 1, 127, 0, 0, 1, 0, 0])
-                        .await
-                        .unwrap();
+                    stream.write_all(&[5, 0, 0, 1, 127, 0, 0, 1, 0, 0]).await.unwrap();
                     join(stream, site).await;
                 });
             }
@@ -127,37 +103,18 @@ async fn an_http_proxy_is_asked_for_checked_addresses_with_our_credentials() {
     let (site, echo) = (Site::saying("site").await, Echo::start().await);
     let gate = gate(GateOptions {
         resolver: Names::new(&[("site.test", &[&["127.0.0.1"]])]),
-        upstream: Some(
-            format!("http://ann:s3%3Acret@{}", proxy.address)
-                .parse()
-                .unwrap(),
-        ),
+        upstream: Some(format!("http://ann:s3%3Acret@{}", proxy.address).parse().unwrap()),
         ..GateOptions::default()
     });
-    let door = gate
-        .open_door("s1", listed(&["site.test"], true))
-        .await
-        .unwrap();
+    let door = gate.open_door("s1", listed(&["site.test"], true)).await.unwrap();
     let mut browser = Browser::connect(door.address()).await;
-    assert_eq!(
-        browser
-            .get(&format!("http://site.test:{}/", site.address.port()))
-            .await
-            .body,
-        "site"
-    );
+    assert_eq!(browser.get(&format!("http://site.test:{}/", site.address.port())).await.body, "site");
     assert_eq!(browser.get("http://refused.test/").await.status, 403);
     let expected = format!("site.test:{}", site.address.port());
     assert_eq!(site.received()[0].header("host"), Some(expected.as_str()));
     assert_eq!(site.received()[0].header("proxy-authorization"), None);
     let mut browser = Browser::connect(door.address()).await;
-    assert_eq!(
-        browser
-            .tunnel(&format!("site.test:{}", echo.address.port()))
-            .await
-            .status,
-        200
-    );
+    assert_eq!(browser.tunnel(&format!("site.test:{}", echo.address.port())).await.status, 200);
     assert_eq!(browser.echo(b"through").await, b"through");
     let asked = [site.address, echo.address].map(|address| format!("CONNECT {address} HTTP/1.1"));
     assert_eq!(proxy.asked(), asked);
@@ -169,63 +126,33 @@ async fn a_socks5_proxy_is_asked_for_checked_addresses_with_our_credentials() {
     let echo = Echo::start().await;
     let options = |password: &str| GateOptions {
         resolver: Names::new(&[("site.test", &[&["127.0.0.1"]])]),
-        upstream: Some(
-            format!("socks5://ann:{password}@{}", proxy.address)
-                .parse()
-                .unwrap(),
-        ),
+        upstream: Some(format!("socks5://ann:{password}@{}", proxy.address).parse().unwrap()),
         ..GateOptions::default()
     };
     let known = gate(options("secret"));
     let door = known.open_door("s1", open()).await.unwrap();
     let mut browser = Browser::connect(door.address()).await;
-    assert_eq!(
-        browser
-            .tunnel(&format!("site.test:{}", echo.address.port()))
-            .await
-            .status,
-        200
-    );
+    assert_eq!(browser.tunnel(&format!("site.test:{}", echo.address.port())).await.status, 200);
     assert_eq!(browser.echo(b"through").await, b"through");
     assert_eq!(proxy.asked(), [echo.address.to_string()]);
 
     let stranger = gate(options("wrong"));
     let door = stranger.open_door("s1", open()).await.unwrap();
-    let reply = Browser::connect(door.address())
-        .await
-        .tunnel(&echo.address.to_string())
-        .await;
-    assert_eq!(
-        (reply.status, reply.refusal()),
-        (502, Some("upstream-proxy-failed"))
-    );
+    let reply = Browser::connect(door.address()).await.tunnel(&echo.address.to_string()).await;
+    assert_eq!((reply.status, reply.refusal()), (502, Some("upstream-proxy-failed")));
 }
 
 #[tokio::test]
 async fn a_proxy_that_refuses_is_named_without_its_password() {
     let proxy = Proxy::http(Some("ann:right")).await;
     let gate = gate(GateOptions {
-        upstream: Some(
-            format!("http://ann:wr0ng@{}", proxy.address)
-                .parse()
-                .unwrap(),
-        ),
+        upstream: Some(format!("http://ann:wr0ng@{}", proxy.address).parse().unwrap()),
         ..GateOptions::default()
     });
     let door = gate.open_door("s1", open()).await.unwrap();
-    let reply = Browser::connect(door.address())
-        .await
-        .get("http://127.0.0.1:9/")
-        .await;
-    assert_eq!(
-        (reply.status, reply.refusal()),
-        (502, Some("upstream-proxy-failed"))
-    );
-    assert!(
-        reply.body.contains("407") && !reply.body.contains("wr0ng"),
-        "{}",
-        reply.body
-    );
+    let reply = Browser::connect(door.address()).await.get("http://127.0.0.1:9/").await;
+    assert_eq!((reply.status, reply.refusal()), (502, Some("upstream-proxy-failed")));
+    assert!(reply.body.contains("407") && !reply.body.contains("wr0ng"), "{}", reply.body);
 }
 
 #[tokio::test]
@@ -242,54 +169,21 @@ async fn the_bypass_list_goes_past_the_proxy_but_not_past_the_policy() {
             ("net.test", &[&["127.0.0.77"]]),
         ]),
         upstream: Some(proxy.address.to_string().parse().unwrap()),
-        bypass: "direct.test, *.sub.test,<local>,127.0.0.64/26"
-            .parse()
-            .unwrap(),
+        bypass: "direct.test, *.sub.test,<local>,127.0.0.64/26".parse().unwrap(),
         ..GateOptions::default()
     });
-    let policy = listed(
-        &[
-            "direct.test",
-            "sub.test",
-            "intranet",
-            "proxied.test",
-            "net.test",
-        ],
-        true,
-    );
+    let policy = listed(&["direct.test", "sub.test", "intranet", "proxied.test", "net.test"], true);
     let door = gate.open_door("s1", policy).await.unwrap();
     let mut browser = Browser::connect(door.address()).await;
     for host in ["direct.test", "a.sub.test", "intranet"] {
-        assert_eq!(
-            browser.get(&format!("http://{host}:{port}/")).await.body,
-            "site",
-            "{host}"
-        );
+        assert_eq!(browser.get(&format!("http://{host}:{port}/")).await.body, "site", "{host}");
     }
     // Nothing listens there, which shows that the gate went itself.
-    assert_eq!(
-        browser
-            .get(&format!("http://net.test:{port}/"))
-            .await
-            .refusal(),
-        Some("connection-failed")
-    );
+    assert_eq!(browser.get(&format!("http://net.test:{port}/")).await.refusal(), Some("connection-failed"));
     assert!(proxy.asked().is_empty(), "{:?}", proxy.asked());
-    assert_eq!(
-        browser
-            .get(&format!("http://proxied.test:{port}/"))
-            .await
-            .body,
-        "site"
-    );
+    assert_eq!(browser.get(&format!("http://proxied.test:{port}/")).await.body, "site");
     assert_eq!(proxy.asked().len(), 1);
-    assert_eq!(
-        browser
-            .get(&format!("http://localhost:{port}/"))
-            .await
-            .status,
-        403
-    );
+    assert_eq!(browser.get(&format!("http://localhost:{port}/")).await.status, 403);
 }
 
 #[test]
@@ -299,35 +193,17 @@ fn proxies_are_parsed_and_never_show_their_credentials() {
         ("proxy.test:3128", "http://proxy.test:3128"),
         ("http://ann:s3cret@proxy.test", "http://proxy.test:80"),
         ("socks5://ann:s3cret@10.0.0.1", "socks5://10.0.0.1:1080"),
-        (
-            "socks5h://[2001:db8::1]:9050/",
-            "socks5://[2001:db8::1]:9050",
-        ),
+        ("socks5h://[2001:db8::1]:9050/", "socks5://[2001:db8::1]:9050"),
     ] {
         let upstream: Upstream = text.parse().unwrap();
         assert_eq!(upstream.to_string(), shown);
         let debugged = format!("{upstream:?}");
-        assert!(
-            !debugged.contains("s3cret") && !debugged.contains("ann"),
-            "{debugged}"
-        );
+        assert!(!debugged.contains("s3cret") && !debugged.contains("ann"), "{debugged}");
     }
-    assert_eq!(
-        "https://proxy.test".parse::<Upstream>(),
-        Err(UpstreamError::Scheme("https".into()))
-    );
-    assert_eq!(
-        "http://proxy.test/path".parse::<Upstream>(),
-        Err(UpstreamError::Path)
-    );
-    assert_eq!(
-        "socks5://ann@proxy.test".parse::<Upstream>(),
-        Err(UpstreamError::Credentials)
-    );
-    assert!(matches!(
-        "http://".parse::<Upstream>(),
-        Err(UpstreamError::Url(_))
-    ));
+    assert_eq!("https://proxy.test".parse::<Upstream>(), Err(UpstreamError::Scheme("https".into())));
+    assert_eq!("http://proxy.test/path".parse::<Upstream>(), Err(UpstreamError::Path));
+    assert_eq!("socks5://ann@proxy.test".parse::<Upstream>(), Err(UpstreamError::Credentials));
+    assert!(matches!("http://".parse::<Upstream>(), Err(UpstreamError::Url(_))));
     for wrong in ["exa mple", "10.0.0.0/99", "http://x"] {
         let error = wrong.parse::<Bypass>().unwrap_err();
         assert!(error.to_string().contains(wrong), "{error}");

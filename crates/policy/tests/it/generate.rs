@@ -77,30 +77,16 @@ pub(crate) fn config() -> impl Strategy<Value = PolicyConfig> {
         1 => Just(ResourcePattern::Any),
         4 => pattern().prop_map(ResourcePattern::Host),
     ];
-    let network = select(vec![
-        "127.0.0.2",
-        "127.0.0.0/8:80",
-        "10.0.0.0/8",
-        "::1",
-        "fd00::/8",
-    ])
-    .prop_map(|text| text.parse::<NetworkPattern>().unwrap());
-    (
-        vec(pattern(), 0..4),
-        option::of(vec(resource, 0..3)),
-        proptest::bool::weighted(0.3),
-        vec(network, 0..3),
+    let network = select(vec!["127.0.0.2", "127.0.0.0/8:80", "10.0.0.0/8", "::1", "fd00::/8"])
+        .prop_map(|text| text.parse::<NetworkPattern>().unwrap());
+    (vec(pattern(), 0..4), option::of(vec(resource, 0..3)), proptest::bool::weighted(0.3), vec(network, 0..3)).prop_map(
+        |(allowed_hosts, allowed_resource_hosts, allow_private_network, allowed_networks)| PolicyConfig {
+            allowed_hosts,
+            allowed_resource_hosts,
+            allow_private_network,
+            allowed_networks,
+        },
     )
-        .prop_map(
-            |(allowed_hosts, allowed_resource_hosts, allow_private_network, allowed_networks)| {
-                PolicyConfig {
-                    allowed_hosts,
-                    allowed_resource_hosts,
-                    allow_private_network,
-                    allowed_networks,
-                }
-            },
-        )
 }
 
 /// An IPv4 address that is not public, from every range of those.
@@ -120,12 +106,10 @@ pub(crate) fn closed_v4() -> impl Strategy<Value = Ipv4Addr> {
         (0xf000_0000, 4),
         (0xa83f_8110, 32),
     ];
-    (select(ranges.to_vec()), any::<u32>()).prop_map(
-        |((start, length), random): ((u32, u32), u32)| {
-            let host_bits = u32::MAX.checked_shr(length).unwrap_or(0);
-            Ipv4Addr::from_bits(start | random & host_bits)
-        },
-    )
+    (select(ranges.to_vec()), any::<u32>()).prop_map(|((start, length), random): ((u32, u32), u32)| {
+        let host_bits = u32::MAX.checked_shr(length).unwrap_or(0);
+        Ipv4Addr::from_bits(start | random & host_bits)
+    })
 }
 
 /// A way to write an IPv4 address that the WHATWG host parser reads back.
@@ -163,14 +147,7 @@ enum Disguise {
 pub(crate) fn spelling() -> impl Strategy<Value = Spelling> {
     use Disguise::{Percent, Plain, SoftHyphen, Wide, WidePercent};
     use Number::{Decimal, Hexadecimal, LongHexadecimal, LongOctal, Octal, UpperHexadecimal};
-    let numbers = [
-        Decimal,
-        Hexadecimal,
-        UpperHexadecimal,
-        LongHexadecimal,
-        Octal,
-        LongOctal,
-    ];
+    let numbers = [Decimal, Hexadecimal, UpperHexadecimal, LongHexadecimal, Octal, LongOctal];
     let disguises = [Plain, Plain, Plain, Percent, Wide, WidePercent, SoftHyphen];
     (
         1_u32..=4,
@@ -192,21 +169,11 @@ impl Spelling {
     pub(crate) fn of(&self, address: Ipv4Addr) -> String {
         let rest = address.to_bits() & u32::MAX.checked_shr(8 * (self.parts - 1)).unwrap_or(0);
         let front = address.octets().map(u32::from);
-        let values = front
-            .into_iter()
-            .take(self.parts as usize - 1)
-            .chain([rest]);
+        let values = front.into_iter().take(self.parts as usize - 1).chain([rest]);
         let mut disguises = self.disguises.iter().cycle();
         let written: Vec<String> = values
             .zip(self.numbers)
-            .map(|(value, number)| {
-                number
-                    .of(value)
-                    .chars()
-                    .zip(&mut disguises)
-                    .map(|(c, how)| how.of(c))
-                    .collect()
-            })
+            .map(|(value, number)| number.of(value).chars().zip(&mut disguises).map(|(c, how)| how.of(c)).collect())
             .collect();
         written.join(self.dot) + if self.trailing_dot { self.dot } else { "" }
     }

@@ -62,10 +62,7 @@ fn what_is_not_a_host_is_refused_with_its_reason() {
         ("%zz.example", malformed(ParseError::IdnaError)),
         ("::1", malformed(ParseError::IdnaError)),
         ("[::1", malformed(ParseError::InvalidIpv6Address)),
-        (
-            "[fe80::1%25eth0]",
-            malformed(ParseError::InvalidIpv6Address),
-        ),
+        ("[fe80::1%25eth0]", malformed(ParseError::InvalidIpv6Address)),
         ("[example.com]", malformed(ParseError::InvalidIpv6Address)),
         ("256.0.0.1", malformed(ParseError::InvalidIpv4Address)),
         ("1.2.3.4.5", malformed(ParseError::InvalidIpv4Address)),
@@ -91,10 +88,7 @@ fn a_name_longer_than_dns_carries_is_refused() {
 #[test]
 fn the_host_of_a_url_is_canonical_under_any_scheme() {
     let of = |text: &str| Host::of_url(&Url::parse(text).unwrap());
-    assert_eq!(
-        of("https://EXAMPLE.com.:8443/x").unwrap().to_string(),
-        "example.com"
-    );
+    assert_eq!(of("https://EXAMPLE.com.:8443/x").unwrap().to_string(), "example.com");
     assert_eq!(of("ftp://0x7f.1/").unwrap().to_string(), "127.0.0.1");
     assert_eq!(of("custom://0X7F.1/").unwrap().to_string(), "127.0.0.1");
     assert_eq!(of("custom://LOCALHOST/").unwrap().to_string(), "localhost");
@@ -121,22 +115,14 @@ fn localhost_is_known_on_label_borders() {
         ("notlocalhost", false),
         ("127.0.0.1", false),
     ] {
-        assert_eq!(
-            Host::parse(text).unwrap().is_localhost(),
-            expected,
-            "{text}"
-        );
+        assert_eq!(Host::parse(text).unwrap().is_localhost(), expected, "{text}");
     }
 }
 
 #[test]
 fn hosts_are_read_and_written_as_text() {
-    let overrides: BTreeMap<Host, u8> =
-        serde_json::from_str(r#"{"Example.COM.": 1, "[::1]": 2}"#).unwrap();
-    assert_eq!(
-        serde_json::to_string(&overrides).unwrap(),
-        r#"{"example.com":1,"[::1]":2}"#
-    );
+    let overrides: BTreeMap<Host, u8> = serde_json::from_str(r#"{"Example.COM.": 1, "[::1]": 2}"#).unwrap();
+    assert_eq!(serde_json::to_string(&overrides).unwrap(), r#"{"example.com":1,"[::1]":2}"#);
     let error = serde_json::from_str::<Host>(r#""a b""#).unwrap_err();
     assert!(error.to_string().contains("malformed"), "{error}");
 }

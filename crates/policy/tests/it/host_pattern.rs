@@ -4,9 +4,7 @@ use proptest::prelude::*;
 use crate::generate;
 
 fn matches(pattern: &str, host: &str, port: u16) -> bool {
-    let pattern: HostPattern = pattern
-        .parse()
-        .unwrap_or_else(|error| panic!("{pattern}: {error}"));
+    let pattern: HostPattern = pattern.parse().unwrap_or_else(|error| panic!("{pattern}: {error}"));
     pattern.matches(&Host::parse(host).unwrap(), port)
 }
 
@@ -58,10 +56,7 @@ fn a_rule_with_a_port_holds_for_that_port_alone() {
 #[test]
 fn a_bad_rule_says_what_to_write() {
     let text = |text: &str| text.to_owned();
-    let host = |text: &str, error| HostPatternError::Host {
-        text: text.to_owned(),
-        error,
-    };
+    let host = |text: &str, error| HostPatternError::Host { text: text.to_owned(), error };
     let cases = [
         ("*", HostPatternError::AnyHost),
         ("*example.com", HostPatternError::Star(text("*example.com"))),
@@ -69,48 +64,21 @@ fn a_bad_rule_says_what_to_write() {
         ("*.*.com", HostPatternError::Star(text("*.*.com"))),
         ("example.*", HostPatternError::Star(text("example.*"))),
         ("*.127.0.0.1", HostPatternError::Star(text("*.127.0.0.1"))),
-        (
-            "https://example.com",
-            HostPatternError::NotAHost(text("https://example.com")),
-        ),
-        (
-            "example.com/path",
-            HostPatternError::NotAHost(text("example.com/path")),
-        ),
-        (
-            "user@example.com",
-            HostPatternError::NotAHost(text("user@example.com")),
-        ),
+        ("https://example.com", HostPatternError::NotAHost(text("https://example.com"))),
+        ("example.com/path", HostPatternError::NotAHost(text("example.com/path"))),
+        ("user@example.com", HostPatternError::NotAHost(text("user@example.com"))),
         ("10.0.0.0/8", HostPatternError::Network(text("10.0.0.0/8"))),
         ("example.com:", HostPatternError::Port(text("example.com:"))),
-        (
-            "example.com:0",
-            HostPatternError::Port(text("example.com:0")),
-        ),
-        (
-            "example.com:+80",
-            HostPatternError::Port(text("example.com:+80")),
-        ),
-        (
-            "example.com:65536",
-            HostPatternError::Port(text("example.com:65536")),
-        ),
+        ("example.com:0", HostPatternError::Port(text("example.com:0"))),
+        ("example.com:+80", HostPatternError::Port(text("example.com:+80"))),
+        ("example.com:65536", HostPatternError::Port(text("example.com:65536"))),
         ("[::1]8080", HostPatternError::Port(text("[::1]8080"))),
         ("", host("", HostError::Missing)),
         ("*.", host("*.", HostError::Missing)),
         (":80", host(":80", HostError::Missing)),
         (".example.com", host(".example.com", HostError::EmptyLabel)),
-        (
-            "%2Aexample.com",
-            host("%2Aexample.com", HostError::Character('*')),
-        ),
-        (
-            "[example.com]",
-            host(
-                "[example.com]",
-                HostError::Malformed(url::ParseError::InvalidIpv6Address),
-            ),
-        ),
+        ("%2Aexample.com", host("%2Aexample.com", HostError::Character('*'))),
+        ("[example.com]", host("[example.com]", HostError::Malformed(url::ParseError::InvalidIpv6Address))),
     ];
     for (rule, error) in cases {
         assert_eq!(rule.parse::<HostPattern>(), Err(error), "{rule:?}");
@@ -119,14 +87,9 @@ fn a_bad_rule_says_what_to_write() {
 
 #[test]
 fn an_error_about_a_rule_is_bounded_and_printable() {
-    let error = format!("exa\u{1b}[31mmple/{}", "x".repeat(100_000))
-        .parse::<HostPattern>()
-        .unwrap_err();
+    let error = format!("exa\u{1b}[31mmple/{}", "x".repeat(100_000)).parse::<HostPattern>().unwrap_err();
     let message = error.to_string();
-    assert!(
-        message.len() < 300 && !message.contains('\u{1b}'),
-        "{message}"
-    );
+    assert!(message.len() < 300 && !message.contains('\u{1b}'), "{message}");
 }
 
 #[test]
@@ -135,10 +98,7 @@ fn only_resources_may_come_from_any_host() {
     let example = ResourcePattern::Host("example.com".parse().unwrap());
     assert_eq!(" example.com ".parse(), Ok(example));
     let read: Vec<ResourcePattern> = serde_json::from_str(r#"["*", "*.Example.com:80"]"#).unwrap();
-    assert_eq!(
-        serde_json::to_string(&read).unwrap(),
-        r#"["*","*.example.com:80"]"#
-    );
+    assert_eq!(serde_json::to_string(&read).unwrap(), r#"["*","*.example.com:80"]"#);
     assert!(serde_json::from_str::<Vec<HostPattern>>(r#"["*"]"#).is_err());
 }
 

@@ -1,8 +1,6 @@
 use std::net::IpAddr;
 
-use bathy_policy::{
-    Host, HostPattern, NarrowError, Policy, PolicyConfig, Purpose, ResourcePattern,
-};
+use bathy_policy::{Host, HostPattern, NarrowError, Policy, PolicyConfig, Purpose, ResourcePattern};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -13,10 +11,7 @@ fn patterns(texts: &[&str]) -> Vec<HostPattern> {
 }
 
 fn policy(allowed_hosts: &[&str]) -> Policy {
-    Policy::new(PolicyConfig {
-        allowed_hosts: patterns(allowed_hosts),
-        ..PolicyConfig::default()
-    })
+    Policy::new(PolicyConfig { allowed_hosts: patterns(allowed_hosts), ..PolicyConfig::default() })
 }
 
 #[test]
@@ -47,36 +42,21 @@ fn a_session_may_ask_for_less_and_never_for_more() {
     ];
     for (wider, narrower, expected) in cases {
         let asked = patterns(&[narrower]);
-        let expected = if *expected {
-            Ok(policy(&[narrower]))
-        } else {
-            Err(NarrowError::Wider(asked[0].clone()))
-        };
-        assert_eq!(
-            policy(wider).narrowed(&asked),
-            expected,
-            "{narrower} within {wider:?}"
-        );
+        let expected = if *expected { Ok(policy(&[narrower])) } else { Err(NarrowError::Wider(asked[0].clone())) };
+        assert_eq!(policy(wider).narrowed(&asked), expected, "{narrower} within {wider:?}");
     }
 }
 
 #[test]
 fn an_empty_narrower_list_is_refused_since_it_would_mean_any_host() {
-    assert_eq!(
-        policy(&["example.com"]).narrowed(&[]),
-        Err(NarrowError::Empty)
-    );
+    assert_eq!(policy(&["example.com"]).narrowed(&[]), Err(NarrowError::Empty));
     assert_eq!(Policy::default().narrowed(&[]), Err(NarrowError::Empty));
 }
 
 #[test]
 fn resources_narrow_with_documents_unless_the_operator_listed_them() {
     let host = Host::parse("other.test").unwrap();
-    let loads = |policy: &Policy| {
-        policy
-            .check_authority(&host, 443, Purpose::Resource)
-            .is_ok()
-    };
+    let loads = |policy: &Policy| policy.check_authority(&host, 443, Purpose::Resource).is_ok();
     let narrow = patterns(&["example.com"]);
     assert!(loads(&Policy::default()));
     assert!(!loads(&Policy::default().narrowed(&narrow).unwrap()));
@@ -90,9 +70,7 @@ fn resources_narrow_with_documents_unless_the_operator_listed_them() {
 }
 
 fn allows(policy: &Policy, host: &Host, port: u16, addresses: &[IpAddr], purpose: Purpose) -> bool {
-    policy
-        .check_addresses(host, port, addresses, purpose)
-        .is_ok()
+    policy.check_addresses(host, port, addresses, purpose).is_ok()
 }
 
 fn host() -> impl Strategy<Value = Host> {

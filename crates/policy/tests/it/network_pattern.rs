@@ -4,8 +4,7 @@ use bathy_policy::{NetworkPattern, NetworkPatternError};
 use proptest::prelude::*;
 
 fn network(text: &str) -> NetworkPattern {
-    text.parse()
-        .unwrap_or_else(|error| panic!("{text}: {error}"))
+    text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
 #[test]

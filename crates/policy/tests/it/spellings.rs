@@ -18,10 +18,7 @@ fn refused_as_private(policy: &Policy, url: &str) -> Result<(), TestCaseError> {
 
 /// Opens one address, and lists no host.
 fn only_127_0_0_2() -> Policy {
-    Policy::new(PolicyConfig {
-        allowed_networks: vec!["127.0.0.2/32".parse().unwrap()],
-        ..PolicyConfig::default()
-    })
+    Policy::new(PolicyConfig { allowed_networks: vec!["127.0.0.2/32".parse().unwrap()], ..PolicyConfig::default() })
 }
 
 proptest! {
@@ -90,14 +87,7 @@ proptest! {
 
 /// The address with its last 32 bits in dotted decimals.
 fn dotted_tail(address: std::net::Ipv6Addr) -> String {
-    let tail = Ipv4Addr::from_bits(
-        address.segments()[6..]
-            .iter()
-            .fold(0, |bits, part| bits << 16 | u32::from(*part)),
-    );
-    let front: Vec<String> = address.segments()[..6]
-        .iter()
-        .map(|part| format!("{part:x}"))
-        .collect();
+    let tail = Ipv4Addr::from_bits(address.segments()[6..].iter().fold(0, |bits, part| bits << 16 | u32::from(*part)));
+    let front: Vec<String> = address.segments()[..6].iter().map(|part| format!("{part:x}")).collect();
     format!("{}:{tail}", front.join(":"))
 }

@@ -9,13 +9,9 @@ use bathy_policy::{Host, HostError, Policy, Purpose};
 use serde_json::Value;
 use url::Url;
 
-#[expect(
-    clippy::print_stderr,
-    reason = "whoever runs the tests should know that these did nothing"
-)]
+#[expect(clippy::print_stderr, reason = "whoever runs the tests should know that these did nothing")]
 fn cases() -> Option<Vec<Value>> {
-    let beside =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/whatwg-urltestdata.json");
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/whatwg-urltestdata.json");
     let path = match std::env::var_os("WHATWG_URL_TESTDATA") {
         Some(path) => PathBuf::from(path),
         None if beside.exists() => beside,
@@ -24,8 +20,7 @@ fn cases() -> Option<Vec<Value>> {
             return None;
         }
     };
-    let text = std::fs::read_to_string(&path)
-        .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let cases: Vec<Value> = serde_json::from_str(&text).unwrap();
     assert!(cases.len() > 500, "{} holds too few cases", path.display());
     Some(cases.into_iter().filter(Value::is_object).collect())
@@ -44,9 +39,7 @@ fn hosts_of_web_schemes_are_those_of_the_web_platform_or_refused_for_what_dns_ca
     let Some(cases) = cases() else { return };
     let mut compared = 0;
     for case in &cases {
-        let (Some(protocol), Some(hostname)) =
-            (case["protocol"].as_str(), case["hostname"].as_str())
-        else {
+        let (Some(protocol), Some(hostname)) = (case["protocol"].as_str(), case["hostname"].as_str()) else {
             continue;
         };
         if !matches!(protocol, "http:" | "https:" | "ws:" | "wss:" | "ftp:") {
@@ -58,15 +51,8 @@ fn hosts_of_web_schemes_are_those_of_the_web_platform_or_refused_for_what_dns_ca
             continue;
         };
         match Host::of_url(&url) {
-            Ok(host) => assert_eq!(
-                host.to_string(),
-                hostname.strip_suffix('.').unwrap_or(hostname),
-                "{case}"
-            ),
-            Err(HostError::EmptyLabel) => assert!(
-                hostname.starts_with('.') || hostname.contains(".."),
-                "{case}"
-            ),
+            Ok(host) => assert_eq!(host.to_string(), hostname.strip_suffix('.').unwrap_or(hostname), "{case}"),
+            Err(HostError::EmptyLabel) => assert!(hostname.starts_with('.') || hostname.contains(".."), "{case}"),
             Err(HostError::Character(c)) => {
                 assert!(hostname.contains(c) && !c.is_alphanumeric(), "{case}");
             }
@@ -87,17 +73,9 @@ fn what_the_web_platform_cannot_parse_is_refused() {
     let mut refused = 0;
     for case in cases.iter().filter(|case| case["failure"] == true) {
         let input = case["input"].as_str().unwrap();
-        assert!(
-            policy.check_socket_url(input, Purpose::Document).is_err(),
-            "{case}"
-        );
+        assert!(policy.check_socket_url(input, Purpose::Document).is_err(), "{case}");
         if let Ok(url) = parse(case) {
-            assert!(
-                policy
-                    .check_socket_url(url.as_str(), Purpose::Document)
-                    .is_err(),
-                "{case}"
-            );
+            assert!(policy.check_socket_url(url.as_str(), Purpose::Document).is_err(), "{case}");
         }
         refused += 1;
     }

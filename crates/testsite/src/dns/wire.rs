@@ -51,12 +51,7 @@ impl<'a> Question<'a> {
             other => RecordType::Other(other),
         };
         let end = at + 4;
-        (packet.len() >= end).then(|| Self {
-            packet,
-            end,
-            name: labels.join("."),
-            record,
-        })
+        (packet.len() >= end).then(|| Self { packet, end, name: labels.join("."), record })
     }
 
     /// The two bytes of the query's id.
@@ -70,12 +65,7 @@ impl<'a> Question<'a> {
     }
 
     /// An answer with a chain of aliases and the addresses that fit the record type, never to be cached.
-    pub(super) fn records(
-        &self,
-        aliases: &[String],
-        record: RecordType,
-        addresses: &[IpAddr],
-    ) -> Vec<u8> {
+    pub(super) fn records(&self, aliases: &[String], record: RecordType, addresses: &[IpAddr]) -> Vec<u8> {
         let addresses: Vec<_> = addresses
             .iter()
             .filter(|address| match record {

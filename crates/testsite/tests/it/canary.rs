@@ -12,12 +12,7 @@ const NINTH: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 9);
 #[tokio::test]
 async fn a_canary_that_nobody_touches_is_silent() {
     let canary = Canary::start(NINTH).await;
-    assert!(
-        canary
-            .wait_hit(|_| true, Duration::from_millis(20))
-            .await
-            .is_none()
-    );
+    assert!(canary.wait_hit(|_| true, Duration::from_millis(20)).await.is_none());
 }
 
 #[tokio::test]
@@ -25,10 +20,7 @@ async fn a_request_is_a_hit_with_its_first_bytes() {
     let canary = Canary::start(NINTH).await;
     let answer = get(&format!("http://{}/secret?x=1", canary.address())).await;
     assert!(answer.ends_with("LEAKED"), "{answer}");
-    let hit = canary
-        .wait_hit(|hit| hit.text().contains("/secret?x=1"), SOON)
-        .await
-        .unwrap();
+    let hit = canary.wait_hit(|hit| hit.text().contains("/secret?x=1"), SOON).await.unwrap();
     assert_eq!(hit.protocol, Protocol::Tcp);
 }
 
@@ -36,12 +28,7 @@ async fn a_request_is_a_hit_with_its_first_bytes() {
 async fn a_connection_that_says_nothing_is_a_hit() {
     let canary = Canary::start(NINTH).await;
     let _silent = TcpStream::connect(canary.address()).await.unwrap();
-    assert!(
-        canary
-            .wait_hit(|hit| hit.bytes.is_empty(), SOON)
-            .await
-            .is_some()
-    );
+    assert!(canary.wait_hit(|hit| hit.bytes.is_empty(), SOON).await.is_some());
 }
 
 #[tokio::test]
@@ -49,9 +36,6 @@ async fn a_packet_is_a_hit() {
     let canary = Canary::start(NINTH).await;
     let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     socket.send_to(b"stun", canary.address()).await.unwrap();
-    let hit = canary
-        .wait_hit(|hit| hit.protocol == Protocol::Udp, SOON)
-        .await
-        .unwrap();
+    let hit = canary.wait_hit(|hit| hit.protocol == Protocol::Udp, SOON).await.unwrap();
     assert_eq!(hit.text(), "stun");
 }

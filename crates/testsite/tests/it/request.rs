@@ -12,10 +12,7 @@ pub(crate) async fn request(method: &str, url: &str, headers: &str, body: &str) 
         "{method} /{path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\ncontent-length: {}\r\n{headers}\r\n{body}",
         body.len()
     );
-    stream
-        .write_all(head.as_bytes())
-        .await
-        .expect("the site reads");
+    stream.write_all(head.as_bytes()).await.expect("the site reads");
     let mut answer = Vec::new();
     // A broken end is what some of the tests ask for.
     let _ = stream.read_to_end(&mut answer).await;
