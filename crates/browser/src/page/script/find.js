@@ -93,7 +93,7 @@ function* byText(pass, scope, wants) {
     if (string.length < wants.text.length) continue;
     if (!fold(string).includes(wants.text)) continue;
     const holder = flatParent(node);
-    if (!holder || SKIPPED_TAGS.has(tagOf(holder))) continue;
+    if (!holder || SKIPPED_TAGS.has(tagOf(holder)) || closest(holder, 'object,video,audio,canvas,iframe,select,textarea')) continue;
     const facts = factsOf(pass, holder);
     if (facts.rendered && textShown(pass, facts, node)) yield actionable(pass, holder);
     if (pass.late) return;
@@ -173,7 +173,7 @@ const headingBefore = (pass, element) => {
     if (!isElement(node)) return '';
     for (let sibling = previousElement(node), seen = 0; sibling && seen < 30; sibling = previousElement(sibling), seen += 1) {
       const heading = /^h[1-6]$/.test(tagOf(sibling)) ? sibling : tagOf(sibling) === 'header' || tagOf(sibling) === 'hgroup' ? queryFirst(sibling, 'h1,h2,h3,h4,h5,h6') : null;
-      if (heading && factsOf(pass, heading).visible) return nameOf(pass, heading).text;
+      if (heading && factsOf(pass, heading).visible) return shownWords(pass, heading, 80);
     }
   }
   return '';

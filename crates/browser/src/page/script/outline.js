@@ -367,8 +367,10 @@ const sayElement = (pass, element) => {
   const role = roleOf(pass, element);
   const entry = new Entry(facts, role, 'asked');
   entry.name = nameOf(pass, element);
+  const reason = clickReason(pass, facts, role);
+  // Words that nobody sees name controls alone.
+  if (!reason && entry.name.from === 'contents') entry.name = { text: shownWords(pass, element, 200) || (queryFirst(element, 'img,svg') ? entry.name.text : ''), from: '' };
   if (!entry.name.text && (TRANSPARENT.has(role) || HOISTED.has(role) || role === 'row' || role === 'article')) entry.name = { text: shownWords(pass, element, 80), from: '' };
-  const word = TRANSPARENT.has(role) && !clickReason(pass, facts, role) ? 'text' : null;
-  if (word) return `text ${quote(entry.name.text || shownWords(pass, element, 200), 120)} ${refMark(idOf(pass, element))}`;
+  if (TRANSPARENT.has(role) && !reason) return `text ${quote(entry.name.text || shownWords(pass, element, 200), 120)} ${refMark(idOf(pass, element))}`;
   return sayNode(pass, entry, new Plan('node', entry, 0));
 };
