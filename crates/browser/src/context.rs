@@ -1,6 +1,7 @@
 //! A browser context: what a session is made of in one running browser.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use bathy_cdp::protocol::emulation::SetDeviceMetricsOverride;
@@ -45,6 +46,8 @@ pub(crate) struct Context {
     charter: watch::Sender<Arc<Charter>>,
     tabs: watch::Receiver<Tabs>,
     active: mpsc::UnboundedSender<TargetId>,
+    /// A call was underway when the browser ended, and told its caller.
+    met_end: Arc<AtomicBool>,
 }
 
 impl Context {
@@ -92,6 +95,7 @@ impl Context {
             charter,
             tabs,
             active,
+            met_end: Arc::default(),
         };
         context
             .open_tab()
@@ -116,6 +120,10 @@ impl Context {
 
     pub(crate) fn is_gone(&self) -> bool {
         self.instance.is_gone()
+    }
+
+    pub(crate) fn met_end(&self) -> &Arc<AtomicBool> {
+        &self.met_end
     }
 
     pub(crate) fn tabs(&self) -> watch::Receiver<Tabs> {

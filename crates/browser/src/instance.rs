@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex as StdMutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex as StdMutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use bathy_cdp::protocol::BrowserContextId;
@@ -25,19 +25,15 @@ use crate::{Error, engine};
 
 /// How long the browser may take to end by itself.
 const CLOSE_PATIENCE: Duration = Duration::from_millis(800);
+/// How long a browser whose connection broke may take to say why it ended.
+const LAST_WORDS: Duration = Duration::from_millis(500);
 /// Bytes of disk cache for all sessions together; contexts keep their caches in memory.
 const DISK_CACHE: u64 = 64 * 1024 * 1024;
 
 /// What the browser tells a context about its pages.
 pub(crate) enum PageEvent {
-    Attached {
-        target: TargetInfo,
-        session: bathy_cdp::Session,
-        lane: Lane,
-    },
-    Detached {
-        session: SessionId,
-    },
+    Attached { target: TargetInfo, session: bathy_cdp::Session, lane: Lane },
+    Detached { session: SessionId },
 }
 
 type Listeners = Arc<StdMutex<HashMap<BrowserContextId, mpsc::UnboundedSender<PageEvent>>>>;
@@ -55,24 +51,20 @@ pub(crate) struct Instance {
     /// No spare is made any more.
     retired: AtomicBool,
     process: Mutex<Option<Process>>,
+    /// Why it ended, where it was not we who ended it.
+    ended: OnceLock<String>,
 }
 
 impl Instance {
-    pub(crate) async fn launch(
-        options: &EngineOptions,
-        artifacts: Artifacts,
-    ) -> Result<Arc<Self>, Error> {
+    pub(crate) async fn launch(options: &EngineOptions, artifacts: Artifacts) -> Result<Arc<Self>, Error> {
         let executable = bathy_chromium::find(&options.lookup).map_err(|error| missing(&error))?;
         let gate = Gate::new(options.gate.clone());
-        let refusing_proxy =
-            if options.containment == bathy_chromium::Containment::Kernel {
-                None
-            } else {
-                let address = gate.refusing_address().await;
-                Some(address.map_err(|error| {
-                    Error::LaunchFailed(format!("the gate cannot listen: {error}"))
-                })?)
-            };
+        let refusing_proxy = if options.containment == bathy_chromium::Containment::Kernel {
+            None
+        } else {
+            let address = gate.refusing_address().await;
+            Some(address.map_err(|error| Error::LaunchFailed(format!("the gate cannot listen: {error}")))?)
+        };
         let launched = bathy_chromium::launch(LaunchOptions {
             executable,
             containment: options.containment,
@@ -95,14 +87,7 @@ impl Instance {
         options: &EngineOptions,
         artifacts: Artifacts,
     ) -> Result<Arc<Self>, Error> {
-        let Launched {
-            process,
-            reader,
-            writer,
-            level,
-            gate_listener,
-            ..
-        } = launched;
+        let Launched { process, reader, writer, level, gate_listener, .. } = launched;
         if let Some(listener) = gate_listener {
             TcpListener::from_std(listener)
                 .and_then(|listener| gate.attach_shared(listener))
@@ -112,14 +97,8 @@ impl Instance {
         let listeners = Listeners::default();
         tokio::spawn(route(connection.clone(), lane, Arc::clone(&listeners)));
         let filter = vec![
-            TargetFilterEntry {
-                r#type: Some("page".to_owned()),
-                exclude: Some(false),
-            },
-            TargetFilterEntry {
-                r#type: None,
-                exclude: Some(true),
-            },
+            TargetFilterEntry { r#type: Some("page".to_owned()), exclude: Some(false) },
+            TargetFilterEntry { r#type: None, exclude: Some(true) },
         ];
         let attach = SetAutoAttach {
             auto_attach: true,
@@ -140,6 +119,7 @@ impl Instance {
             spare_count: options.spare_sessions,
             retired: AtomicBool::new(false),
             process: Mutex::new(Some(process)),
+            ended: OnceLock::new(),
         });
         instance.refill();
         Ok(instance)
@@ -183,11 +163,7 @@ impl Instance {
     }
 
     /// A context for a session: a warm one where there is one.
-    pub(crate) async fn context(
-        self: &Arc<Self>,
-        id: &str,
-        policy: Policy,
-    ) -> Result<Context, Error> {
+    pub(crate) async fn context(self: &Arc<Self>, id: &str, policy: Policy) -> Result<Context, Error> {
         let spare = self.spares.lock().await.pop();
         let context = match spare {
             Some(spare) if !spare.is_gone() => spare,
@@ -206,10 +182,7 @@ impl Instance {
                 return;
             };
             let mut spares = instance.spares.lock().await;
-            while spares.len() < instance.spare_count
-                && !instance.is_gone()
-                && !instance.is_retired()
-            {
+            while spares.len() < instance.spare_count && !instance.is_gone() && !instance.is_retired() {
                 match Context::create(&instance).await {
                     Ok(context) if instance.is_retired() => drop(context),
                     Ok(context) => spares.push(context),
@@ -237,28 +210,28 @@ impl Instance {
 
     /// Why the browser ended.
     pub(crate) async fn reason(&self) -> String {
+        if let Some(reason) = self.ended.get() {
+            return reason.clone();
+        }
         match self.process.lock().await.as_ref() {
-            Some(process) => tokio::time::timeout(Duration::from_millis(500), process.exited())
+            Some(process) => tokio::time::timeout(LAST_WORDS, process.exited())
                 .await
-                .map_or_else(
-                    |_| "its connection broke".to_owned(),
-                    |exit| exit.to_string(),
-                ),
+                .map_or_else(|_| "its connection broke".to_owned(), |exit| exit.to_string()),
             None => "it was closed".to_owned(),
         }
     }
 
     pub(crate) async fn close(&self) {
         self.retire();
+        if self.is_gone() {
+            let reason = self.reason().await;
+            self.ended.get_or_init(|| reason);
+        }
         self.spares.lock().await.clear();
         let process = self.process.lock().await.take();
         if let Some(process) = process {
             // A dead browser does not answer, and is closed all the same.
-            let _ = self
-                .connection
-                .browser()
-                .call(browser::Close {}, CLOSE_PATIENCE)
-                .await;
+            let _ = self.connection.browser().call(browser::Close {}, CLOSE_PATIENCE).await;
             process.close(CLOSE_PATIENCE).await;
         }
     }
@@ -271,49 +244,30 @@ async fn route(connection: Connection, mut lane: Lane, listeners: Listeners) {
         if let Some(event) = message.decode::<AttachedToTarget>() {
             let lane = connection.claim(&event.session_id);
             let session = connection.session(event.session_id.clone());
-            let context = event
-                .target_info
-                .browser_context_id
-                .clone()
-                .unwrap_or_default();
+            let context = event.target_info.browser_context_id.clone().unwrap_or_default();
             let listener = lock(&listeners).get(&context).cloned();
             let target = event.target_info.target_id.clone();
             contexts.insert(event.session_id, context);
             let sent = listener.is_some_and(|listener| {
-                listener
-                    .send(PageEvent::Attached {
-                        target: event.target_info,
-                        session,
-                        lane,
-                    })
-                    .is_ok()
+                listener.send(PageEvent::Attached { target: event.target_info, session, lane }).is_ok()
             });
             if !sent {
-                connection
-                    .browser()
-                    .send(&CloseTarget { target_id: target });
+                connection.browser().send(&CloseTarget { target_id: target });
             }
         } else if let Some(event) = message.decode::<DetachedFromTarget>()
             && let Some(context) = contexts.remove(&event.session_id)
             && let Some(listener) = lock(&listeners).get(&context)
         {
             // A listener that is gone has no use for it.
-            let _ = listener.send(PageEvent::Detached {
-                session: event.session_id,
-            });
+            let _ = listener.send(PageEvent::Detached { session: event.session_id });
         }
     }
 }
 
-fn lock(
-    listeners: &Listeners,
-) -> MutexGuard<'_, HashMap<BrowserContextId, mpsc::UnboundedSender<PageEvent>>> {
+fn lock(listeners: &Listeners) -> MutexGuard<'_, HashMap<BrowserContextId, mpsc::UnboundedSender<PageEvent>>> {
     listeners.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn missing(error: &FindError) -> Error {
-    Error::MissingBinary {
-        reason: error.to_string(),
-        advice: error.advice(),
-    }
+    Error::MissingBinary { reason: error.to_string(), advice: error.advice() }
 }

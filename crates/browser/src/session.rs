@@ -1,6 +1,7 @@
 //! Sessions: isolated contexts with a policy and a door of their own.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use bathy_chromium::Level;
 use bathy_policy::{HostPattern, Policy};
@@ -101,49 +102,52 @@ impl Session {
         &self.shared.policy
     }
 
-    /// The tab with this index, or the active one. After a crash of the browser the first call says so
-    /// and the next one gets a fresh blank tab.
+    /// The tab with this index, or the active one. After a crash of the browser the first call says so, where no
+    /// call was underway to say it, and the next one gets a fresh blank tab. A call lets go of its tab when it ends.
     ///
     /// # Errors
     /// [`Error::NoPage`], [`Error::NoSuchTab`], [`Error::BrowserGone`], [`Error::SessionClosed`], and those
     /// of starting a browser.
     pub async fn tab(&self, index: Option<usize>) -> Result<Tab, Error> {
         let mut life = self.shared.life.lock().await;
-        match &*life {
-            Life::Open(context) if context.is_gone() => {
-                let reason = context.instance().reason().await;
-                *life = Life::Lost;
-                self.shared.tabs.send_replace(None);
+        if let Life::Open(context) = &*life
+            && context.is_gone()
+        {
+            let told = context.met_end().load(Ordering::Acquire);
+            let reason = context.instance().reason().await;
+            *life = Life::Lost;
+            self.shared.tabs.send_replace(None);
+            if !told {
                 return Err(Error::BrowserGone(reason));
             }
-            Life::Open(_) => {}
-            Life::Lost => {
-                let context = context(
-                    &self.shared.engine,
-                    &self.shared.options,
-                    &self.shared.policy,
-                )
-                .await?;
-                self.shared.tabs.send_replace(Some(context.tabs()));
-                *life = Life::Open(context);
-            }
-            Life::Closed => return Err(Error::SessionClosed),
         }
+        if matches!(*life, Life::Lost) {
+            let context = context(
+                &self.shared.engine,
+                &self.shared.options,
+                &self.shared.policy,
+            )
+            .await?;
+            self.shared.tabs.send_replace(Some(context.tabs()));
+            *life = Life::Open(context);
+        }
+        let Life::Open(context) = &*life else {
+            return Err(Error::SessionClosed);
+        };
         let tabs = self.known_tabs();
-        match index {
+        let tab = match index {
             Some(index) => {
                 let count = tabs.list.len();
-                tabs.list
-                    .into_iter()
-                    .nth(index)
-                    .ok_or(Error::NoSuchTab { index, count })
+                let tab = tabs.list.into_iter().nth(index);
+                tab.ok_or(Error::NoSuchTab { index, count })?
             }
             None => tabs
                 .list
                 .into_iter()
                 .find(|tab| Some(tab.target()) == tabs.active.as_ref())
-                .ok_or(Error::NoPage),
-        }
+                .ok_or(Error::NoPage)?,
+        };
+        Ok(tab.lent(Arc::clone(context.met_end())))
     }
 
     /// The tabs in order. Titles are read within the deadline, and left out where a page does not answer.

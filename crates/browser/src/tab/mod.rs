@@ -6,6 +6,7 @@ mod state;
 mod task;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bathy_cdp::protocol::page::{GetNavigationHistory, NavigationEntry};
@@ -36,6 +37,22 @@ const LIVENESS: Duration = Duration::from_millis(400);
 #[derive(Clone)]
 pub struct Tab {
     shared: Arc<Shared>,
+    /// Only in handles that callers have.
+    _witness: Option<Arc<Witness>>,
+}
+
+/// Goes with the handle of a caller. Let go of after the browser's end, it says that the caller has met that end.
+struct Witness {
+    page: Session,
+    met_end: Arc<AtomicBool>,
+}
+
+impl Drop for Witness {
+    fn drop(&mut self) {
+        if self.page.connection().is_closed() {
+            self.met_end.store(true, Ordering::Release);
+        }
+    }
 }
 
 struct Shared {
@@ -75,12 +92,22 @@ impl Tab {
                 refs: Mutex::default(),
                 cursors: Mutex::default(),
             }),
+            _witness: None,
         }
     }
 
     /// The URL of its document, with the fragment.
     pub fn url(&self) -> String {
         bounded(&self.shared.state.borrow().main_frame().url, URL_LIMIT)
+    }
+
+    /// A handle for a caller, who sets `met_end` by letting go of it after the browser's end.
+    pub(crate) fn lent(&self, met_end: Arc<AtomicBool>) -> Self {
+        let page = self.shared.page.clone();
+        Self {
+            shared: Arc::clone(&self.shared),
+            _witness: Some(Arc::new(Witness { page, met_end })),
+        }
     }
 
     pub(crate) fn target(&self) -> &TargetId {
@@ -217,7 +244,9 @@ impl Tab {
             .nth(history.current_index)
             .unwrap_or_default();
         // Where a document has no title, the browser shows its address there.
-        let untitled = !title.is_empty() && strip_scheme(&url).starts_with(strip_scheme(&title));
+        let (address, shown) = (strip_scheme(&url), strip_scheme(&title));
+        let authority = address.find(['/', '?', '#']).unwrap_or(address.len());
+        let untitled = shown.len() >= authority.max(1) && address.starts_with(shown);
         let title = if untitled {
             String::new()
         } else {
