@@ -7,12 +7,7 @@ use crate::config::{KEYS, Kind, Raw};
 
 /// The whole command line.
 pub(crate) fn command() -> Command {
-    let json = || {
-        Arg::new("json")
-            .long("json")
-            .action(ArgAction::SetTrue)
-            .help("Answer as JSON, failures included")
-    };
+    let json = || Arg::new("json").long("json").action(ArgAction::SetTrue).help("Answer as JSON, failures included");
     Command::new("bathy")
         .version(env!("CARGO_PKG_VERSION"))
         .about("A real Chromium for agents, sealed in a hull with one way out")
@@ -52,16 +47,13 @@ pub(crate) fn command() -> Command {
             ),
         )
         .subcommand(
-            Command::new("completions").about("Print completions for a shell").arg(
-                Arg::new("shell").required(true).value_parser(value_parser!(clap_complete::Shell)),
-            ),
+            Command::new("completions")
+                .about("Print completions for a shell")
+                .arg(Arg::new("shell").required(true).value_parser(value_parser!(clap_complete::Shell))),
         )
-        .subcommand(
-            Command::new("__docs")
-                .hide(true)
-                .about("Write the reference documentation and the schemas")
-                .arg(Arg::new("directory").value_name("DIR").required(true).value_parser(value_parser!(std::path::PathBuf))),
-        )
+        .subcommand(Command::new("__docs").hide(true).about("Write the reference documentation and the schemas").arg(
+            Arg::new("directory").value_name("DIR").required(true).value_parser(value_parser!(std::path::PathBuf)),
+        ))
 }
 
 /// Adds a flag for each key of the configuration.
@@ -73,10 +65,7 @@ fn configured(command: Command) -> Command {
         .help_heading("Configuration")
         .help("A file of keys, after ~/.config/bathysphere/config.toml");
     KEYS.iter().fold(command.arg(file), |command, key| {
-        let arg = Arg::new(key.name)
-            .long(key.flag())
-            .help_heading("Configuration")
-            .help(key.about);
+        let arg = Arg::new(key.name).long(key.flag()).help_heading("Configuration").help(key.about);
         let once = |arg: Arg| arg.action(ArgAction::Set).overrides_with(key.name);
         command.arg(match key.kind {
             // A flag alone means true; a value stands behind an equals sign, so that it can't swallow what follows.
@@ -98,16 +87,8 @@ fn configured(command: Command) -> Command {
 pub(crate) fn given(matches: &ArgMatches) -> Vec<(&'static str, String)> {
     KEYS.iter()
         .filter_map(|key| {
-            let values: Vec<&String> = matches
-                .try_get_many::<String>(key.name)
-                .ok()
-                .flatten()?
-                .collect();
-            let text = values
-                .iter()
-                .map(|value| value.as_str())
-                .collect::<Vec<_>>()
-                .join(Raw::SEPARATOR);
+            let values: Vec<&String> = matches.try_get_many::<String>(key.name).ok().flatten()?.collect();
+            let text = values.iter().map(|value| value.as_str()).collect::<Vec<_>>().join(Raw::SEPARATOR);
             Some((key.name, text))
         })
         .collect()

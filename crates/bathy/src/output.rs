@@ -22,12 +22,7 @@ pub(crate) fn failure(failure: &Failure, as_json: bool) -> ExitCode {
     if as_json {
         answer(json!({"ok": false, "error": failure.data()}));
     } else {
-        let _ = writeln!(
-            io::stderr().lock(),
-            "bathy: {}. {}",
-            failure.message(),
-            failure.hint()
-        );
+        let _ = writeln!(io::stderr().lock(), "bathy: {}. {}", failure.message(), failure.hint());
     }
     exit_code(failure.code())
 }

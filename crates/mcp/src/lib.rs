@@ -35,11 +35,7 @@ pub struct ServeError(String);
 ///
 /// # Errors
 /// [`ServeError`] when the connection could not be established or its task failed.
-pub async fn serve_stdio(
-    toolbox: &Toolbox,
-    options: Options,
-    stop: CancellationToken,
-) -> Result<(), ServeError> {
+pub async fn serve_stdio(toolbox: &Toolbox, options: Options, stop: CancellationToken) -> Result<(), ServeError> {
     let owner = toolbox.owner();
     let (input, output) = stdio_pipes();
     let transport = Ordered::new(owner.clone(), input, output);
@@ -52,9 +48,5 @@ pub async fn serve_stdio(
         }
         Err(error) => return Err(ServeError(error.to_string())),
     };
-    running
-        .waiting()
-        .await
-        .map(drop)
-        .map_err(|error| ServeError(error.to_string()))
+    running.waiting().await.map(drop).map_err(|error| ServeError(error.to_string()))
 }

@@ -6,10 +6,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bathy_tools::{Answer, Failure, Owner, Progress, Tool, Toolbox};
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock,
-    DiscoverResult, ErrorCode, ErrorData, Implementation, InitializeRequestParams,
-    InitializeResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
-    ServerCapabilities, ServerConfig, Tool as ListedTool, ToolAnnotations,
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, DiscoverResult, ErrorCode,
+    ErrorData, Implementation, InitializeRequestParams, InitializeResult, ListToolsResult, PaginatedRequestParams,
+    ProgressNotificationParam, ServerCapabilities, ServerConfig, Tool as ListedTool, ToolAnnotations,
 };
 use rmcp::service::{Peer, RequestContext};
 use rmcp::{RoleServer, ServerHandler};
@@ -42,18 +41,8 @@ pub(crate) struct Server {
 impl Server {
     pub(crate) fn new(owner: Owner, toolbox: Toolbox, options: &Options) -> Self {
         let tools = options.tools.tools();
-        let listed = tools
-            .iter()
-            .map(|tool| list(tool, options.structured))
-            .collect();
-        Self {
-            owner,
-            toolbox,
-            tools,
-            listed,
-            structured: options.structured,
-            warmed_up: Once::new(),
-        }
+        let listed = tools.iter().map(|tool| list(tool, options.structured)).collect();
+        Self { owner, toolbox, tools, listed, structured: options.structured, warmed_up: Once::new() }
     }
 
     /// Starts the browser while the host still makes up its mind. Answers never wait for it.
@@ -62,15 +51,11 @@ impl Server {
     }
 
     fn find(&self, name: &str) -> Result<&'static Tool, ErrorData> {
-        let tool = bathy_tools::find(name)
-            .filter(|tool| self.tools.iter().any(|own| own.name() == tool.name()));
+        let tool = bathy_tools::find(name).filter(|tool| self.tools.iter().any(|own| own.name() == tool.name()));
         tool.ok_or_else(|| {
             let name: String = name.escape_debug().take(100).collect();
-            let near = bathy_tools::nearest(&name)
-                .filter(|near| self.tools.iter().any(|own| own.name() == *near));
-            let hint = near
-                .map(|near| format!("; did you mean `{near}`?"))
-                .unwrap_or_default();
+            let near = bathy_tools::nearest(&name).filter(|near| self.tools.iter().any(|own| own.name() == *near));
+            let hint = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
             ErrorData::invalid_params(format!("there is no tool `{name}`{hint}"), None)
         })
     }
@@ -80,18 +65,14 @@ impl Server {
             Ok(answer) => {
                 let mut content = vec![ContentBlock::text(answer.text)];
                 for image in answer.images {
-                    content.push(ContentBlock::image(
-                        STANDARD.encode(&image.bytes),
-                        image.mime_type,
-                    ));
+                    content.push(ContentBlock::image(STANDARD.encode(&image.bytes), image.mime_type));
                 }
                 let mut result = CallToolResult::success(content);
                 result.structured_content = self.structured.then_some(answer.data);
                 result
             }
             Err(failure) => {
-                let mut result =
-                    CallToolResult::error(vec![ContentBlock::text(failure.to_string())]);
+                let mut result = CallToolResult::error(vec![ContentBlock::text(failure.to_string())]);
                 result.structured_content = self.structured.then(|| failure.data());
                 result
             }
@@ -132,9 +113,7 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let list = ListToolsResult::with_all_items(self.listed.clone());
-        Ok(list
-            .with_ttl_ms(LIST_TTL_MS)
-            .with_cache_scope(CacheScope::Public))
+        Ok(list.with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Public))
     }
 
     async fn call_tool(
@@ -145,9 +124,7 @@ impl ServerHandler for Server {
         let tool = self.find(&request.name)?;
         let place = place_of(&context.extensions).unwrap_or_else(|| self.owner.place());
         let (progress, forwarding) = progress(&context);
-        let call = self
-            .owner
-            .call(place, tool, request.arguments.unwrap_or_default(), progress);
+        let call = self.owner.call(place, tool, request.arguments.unwrap_or_default(), progress);
         tokio::select! {
             biased;
             // Dropping the call is what stops it. No answer is sent for a cancelled request.
@@ -161,18 +138,14 @@ impl ServerHandler for Server {
 /// Where a call tells its progress, and what passes it on; never the end of the call while the connection holds.
 fn progress(
     context: &RequestContext<RoleServer>,
-) -> (
-    Option<mpsc::Sender<Progress>>,
-    impl Future<Output = ()> + Send + use<>,
-) {
+) -> (Option<mpsc::Sender<Progress>>, impl Future<Output = ()> + Send + use<>) {
     let token = context.meta.get_progress_token();
     let (sender, mut receiver) = mpsc::channel::<Progress>(PROGRESS_WAITING);
     let sender = token.is_some().then_some(sender);
     let peer: Peer<RoleServer> = context.peer.clone();
     let forwarding = async move {
         while let (Some(token), Some(progress)) = (&token, receiver.recv().await) {
-            let mut param =
-                ProgressNotificationParam::new(token.clone(), progress.elapsed.as_secs_f64());
+            let mut param = ProgressNotificationParam::new(token.clone(), progress.elapsed.as_secs_f64());
             param.total = Some(progress.budget.as_secs_f64());
             param.message = Some(progress.message);
             if peer.notify_progress(param).await.is_err() {
@@ -191,16 +164,8 @@ fn list(tool: &'static Tool, structured: bool) -> ListedTool {
         .destructive(hints.destructive)
         .idempotent(hints.idempotent)
         .open_world(hints.open_world);
-    let listed = ListedTool::new(
-        tool.name(),
-        tool.description(),
-        Arc::new(tool.input_schema().clone()),
-    )
-    .with_title(tool.title())
-    .with_annotations(annotations);
-    if structured {
-        listed.with_raw_output_schema(Arc::new(tool.output_schema()))
-    } else {
-        listed
-    }
+    let listed = ListedTool::new(tool.name(), tool.description(), Arc::new(tool.listed_schema()))
+        .with_title(tool.title())
+        .with_annotations(annotations);
+    if structured { listed.with_raw_output_schema(Arc::new(tool.output_schema())) } else { listed }
 }

@@ -25,10 +25,7 @@ pub(crate) struct Ordered {
 
 impl Ordered {
     pub(crate) fn new(owner: Owner, input: StdioReader, output: StdioWriter) -> Self {
-        Self {
-            owner,
-            lines: AsyncRwTransport::new_server(input, output).with_max_line_length(MAXIMUM_LINE),
-        }
+        Self { owner, lines: AsyncRwTransport::new_server(input, output).with_max_line_length(MAXIMUM_LINE) }
     }
 }
 
@@ -39,11 +36,7 @@ struct Carried(Arc<Mutex<Option<Place>>>);
 /// Takes the place out that the transport put in.
 pub(crate) fn place_of(extensions: &Extensions) -> Option<Place> {
     let carried = extensions.get::<Carried>()?;
-    carried
-        .0
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .take()
+    carried.0.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
 impl Transport<RoleServer> for Ordered {
@@ -61,8 +54,7 @@ impl Transport<RoleServer> for Ordered {
         if let JsonRpcMessage::Request(request) = &mut message
             && let ClientRequest::CallToolRequest(call) = &mut request.request
         {
-            call.extensions
-                .insert(Carried(Arc::new(Mutex::new(Some(self.owner.place())))));
+            call.extensions.insert(Carried(Arc::new(Mutex::new(Some(self.owner.place())))));
         }
         Some(message)
     }

@@ -68,29 +68,15 @@ pub(crate) struct Action {
 impl Action {
     /// Runs the call. Its budget begins now, not when it was submitted.
     pub(crate) async fn perform(self, session: Session) -> Outcome {
-        let Self {
-            tool,
-            run,
-            tab,
-            budget,
-            settings,
-            progress,
-            mut record,
-        } = self;
+        let Self { tool, run, tab, budget, settings, progress, mut record } = self;
         record.host = host_of(session.url());
-        let call = Call {
-            session: session.clone(),
-            tab,
-            deadline: Deadline::after(budget),
-            settings,
-        };
+        let call = Call { session: session.clone(), tab, deadline: Deadline::after(budget), settings };
         let working = tell_progress(run(call), progress, tool, budget);
         let outcome = match tokio::time::timeout(budget + GRACE, working).await {
             Ok(outcome) => outcome,
-            Err(_) => Err(Failure::new(
-                Code::Timeout,
-                format_args!("{tool} took longer than {} ms", budget.as_millis()),
-            )),
+            Err(_) => {
+                Err(Failure::new(Code::Timeout, format_args!("{tool} took longer than {} ms", budget.as_millis())))
+            }
         };
         if let Some(host) = host_of(session.url()) {
             record.host = Some(host);
@@ -130,10 +116,7 @@ async fn tell_progress(
 
 fn host_of(url: Option<String>) -> Option<(String, u16)> {
     let url = Url::parse(&url?).ok()?;
-    Some((
-        url.host_str()?.to_owned(),
-        url.port_or_known_default().unwrap_or_default(),
-    ))
+    Some((url.host_str()?.to_owned(), url.port_or_known_default().unwrap_or_default()))
 }
 
 /// The line of a call in the ledger. It is written when the call ends, also when that is because nobody waits for it
@@ -152,14 +135,7 @@ const KIND: &str = "action";
 
 impl Record {
     pub(crate) fn new(ledger: Ledger, tool: &'static str, session: &str) -> Self {
-        Self {
-            ledger,
-            tool,
-            session: session.to_owned(),
-            started: Instant::now(),
-            host: None,
-            written: false,
-        }
+        Self { ledger, tool, session: session.to_owned(), started: Instant::now(), host: None, written: false }
     }
 
     /// Names the session once it is known.
@@ -213,12 +189,7 @@ impl Record {
             reason,
             bytes_up: 0,
             bytes_down: 0,
-            duration_ms: self
-                .started
-                .elapsed()
-                .as_millis()
-                .try_into()
-                .unwrap_or(u64::MAX),
+            duration_ms: self.started.elapsed().as_millis().try_into().unwrap_or(u64::MAX),
         });
     }
 }

@@ -57,8 +57,7 @@ impl Text {
 
     /// A line of ours after the page's part.
     pub(crate) fn closing(&mut self, sentence: impl fmt::Display) {
-        self.closing
-            .push(escape::inline(&sentence.to_string(), URL));
+        self.closing.push(escape::inline(&sentence.to_string(), URL));
     }
 
     /// What page the answer is about: its host is named on the fence, its URL and title stand inside.
@@ -90,11 +89,7 @@ impl Text {
 
     /// A dialog, in the page's part.
     pub(crate) fn dialog(&mut self, dialog: &Dialog) {
-        let state = if dialog.closed {
-            "closed by itself"
-        } else {
-            "open"
-        };
+        let state = if dialog.closed { "closed by itself" } else { "open" };
         self.page_line(format_args!(
             "{} dialog, {state}: {}",
             dialog.kind.word(),
@@ -119,12 +114,7 @@ impl Text {
     pub(crate) fn finish(self) -> String {
         let host = self.host.as_deref().unwrap_or("a page without a host");
         let fenced = (!self.page.is_empty()).then(|| fence::enclose(host, self.page.trim_end()));
-        let parts: Vec<String> = self
-            .facts
-            .into_iter()
-            .chain(fenced)
-            .chain(self.closing)
-            .collect();
+        let parts: Vec<String> = self.facts.into_iter().chain(fenced).chain(self.closing).collect();
         parts.join("\n")
     }
 }

@@ -25,22 +25,10 @@ pub(crate) fn check(schema: &Map<String, Value>, arguments: &mut Arguments) -> R
             .ok_or_else(|| unknown(name, properties, arguments))?;
         check_value(name, property, value)?;
     }
-    for name in schema
-        .get("required")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-    {
+    for name in schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
         if !arguments.contains_key(name) {
-            return Err(
-                Failure::invalid(format_args!("argument `{name}` is missing")).with_hint(
-                    format_args!(
-                        "Add `{name}`: {}.",
-                        expected(properties.and_then(|all| all.get(name)))
-                    ),
-                ),
-            );
+            return Err(Failure::invalid(format_args!("argument `{name}` is missing"))
+                .with_hint(format_args!("Add `{name}`: {}.", expected(properties.and_then(|all| all.get(name))))));
         }
     }
     Ok(())
@@ -58,14 +46,8 @@ pub(crate) fn read<T: DeserializeOwned>(arguments: Arguments) -> Result<T, Failu
 }
 
 fn unknown(name: &str, properties: Option<&Map<String, Value>>, given: &Arguments) -> Failure {
-    let known = properties
-        .into_iter()
-        .flat_map(Map::keys)
-        .map(String::as_str);
-    let failure = Failure::invalid(format_args!(
-        "there is no argument `{}`",
-        escape::inline(name, 60)
-    ));
+    let known = properties.into_iter().flat_map(Map::keys).map(String::as_str);
+    let failure = Failure::invalid(format_args!("there is no argument `{}`", escape::inline(name, 60)));
     let missing = known.clone().filter(|known| !given.contains_key(*known));
     if let Some(near) = nearest(name, missing) {
         return failure.with_hint(format_args!("Did you mean `{near}`?"));
@@ -85,12 +67,7 @@ pub(crate) fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> O
     }
     let word = word.to_ascii_lowercase();
     known
-        .map(|known| {
-            (
-                strsim::jaro_winkler(&word, &known.to_ascii_lowercase()),
-                known,
-            )
-        })
+        .map(|known| (strsim::jaro_winkler(&word, &known.to_ascii_lowercase()), known))
         .filter(|(similarity, _)| *similarity > 0.8)
         .max_by(|(left, _), (right, _)| left.total_cmp(right))
         .map(|(_, known)| known)
@@ -98,25 +75,14 @@ pub(crate) fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> O
 
 fn check_value(name: &str, schema: &Value, value: &Value) -> Result<(), Failure> {
     let wrong = |found: String| {
-        Err(
-            Failure::invalid(format_args!("argument `{name}` is {found}"))
-                .with_hint(format_args!("Give {}.", expected(Some(schema)))),
-        )
+        Err(Failure::invalid(format_args!("argument `{name}` is {found}"))
+            .with_hint(format_args!("Give {}.", expected(Some(schema)))))
     };
     if let Some(choices) = schema.get("enum").and_then(Value::as_array) {
-        return if choices.contains(value) {
-            Ok(())
-        } else {
-            wrong(shown(value))
-        };
+        return if choices.contains(value) { Ok(()) } else { wrong(shown(value)) };
     }
     let bound = |word: &str| schema.get(word).and_then(Value::as_f64);
-    let limit = |word: &str, otherwise| {
-        schema
-            .get(word)
-            .and_then(Value::as_u64)
-            .unwrap_or(otherwise)
-    };
+    let limit = |word: &str, otherwise| schema.get(word).and_then(Value::as_u64).unwrap_or(otherwise);
     match (schema.get("type").and_then(Value::as_str), value) {
         (Some("string"), Value::String(text)) => {
             let length = text.chars().count() as u64;
@@ -132,9 +98,7 @@ fn check_value(name: &str, schema: &Value, value: &Value) -> Result<(), Failure>
         }
         (Some("integer" | "number"), Value::Number(number)) => {
             let size = number.as_f64().unwrap_or(f64::NAN);
-            if bound("minimum").is_some_and(|least| size < least)
-                || bound("maximum").is_some_and(|most| size > most)
-            {
+            if bound("minimum").is_some_and(|least| size < least) || bound("maximum").is_some_and(|most| size > most) {
                 return wrong(number.to_string());
             }
         }
@@ -170,27 +134,14 @@ fn expected(schema: Option<&Value>) -> String {
         Some("boolean") => "true or false".to_owned(),
         Some("array") => {
             let least = schema.get("minItems").and_then(Value::as_u64).unwrap_or(0);
-            let most = schema
-                .get("maxItems")
-                .and_then(Value::as_u64)
-                .unwrap_or(LIST_LIMIT);
-            return format!(
-                "a list of {least} to {most} items, each {}",
-                expected(schema.get("items"))
-            );
+            let most = schema.get("maxItems").and_then(Value::as_u64).unwrap_or(LIST_LIMIT);
+            return format!("a list of {least} to {most} items, each {}", expected(schema.get("items")));
         }
         _ => "an object".to_owned(),
     };
-    let most = schema
-        .get("maxLength")
-        .and_then(Value::as_u64)
-        .unwrap_or(TEXT_LIMIT);
+    let most = schema.get("maxLength").and_then(Value::as_u64).unwrap_or(TEXT_LIMIT);
     // Writing to a string does not fail.
-    let _ = match (
-        schema.get("type").and_then(Value::as_str),
-        schema.get("minimum"),
-        schema.get("maximum"),
-    ) {
+    let _ = match (schema.get("type").and_then(Value::as_str), schema.get("minimum"), schema.get("maximum")) {
         (Some("string"), ..) => write!(words, " of at most {most} characters"),
         (_, Some(least), Some(most)) => write!(words, " from {least} to {most}"),
         (_, Some(least), None) => write!(words, " of at least {least}"),
@@ -225,9 +176,7 @@ mod tests {
             },
             "required": ["url"],
         });
-        let Value::Object(mut arguments) = arguments else {
-            panic!("an object")
-        };
+        let Value::Object(mut arguments) = arguments else { panic!("an object") };
         match check(schema.as_object().unwrap(), &mut arguments) {
             Ok(()) => String::new(),
             Err(failure) => format!("{}. {}", failure.message(), failure.hint()),
@@ -238,30 +187,15 @@ mod tests {
     fn what_is_wrong_is_named_with_what_would_be_right() {
         let table = [
             (json!({"url": "x", "count": null}), ""),
-            (
-                json!({}),
-                "argument `url` is missing. Add `url`: a text of at most 10 characters.",
-            ),
-            (
-                json!({"url": 3}),
-                "argument `url` is 3. Give a text of at most 10 characters.",
-            ),
+            (json!({}), "argument `url` is missing. Add `url`: a text of at most 10 characters."),
+            (json!({"url": 3}), "argument `url` is 3. Give a text of at most 10 characters."),
             (
                 json!({"url": "12345678901"}),
                 "argument `url` is 11 characters long. Give a text of at most 10 characters.",
             ),
-            (
-                json!({"url": "x", "count": 4}),
-                "argument `count` is 4. Give a whole number from 1 to 3.",
-            ),
-            (
-                json!({"url": "x", "count": 1.5}),
-                "argument `count` is 1.5. Give a whole number from 1 to 3.",
-            ),
-            (
-                json!({"url": "x", "count": "2"}),
-                "argument `count` is the text \"2\". Give a whole number from 1 to 3.",
-            ),
+            (json!({"url": "x", "count": 4}), "argument `count` is 4. Give a whole number from 1 to 3."),
+            (json!({"url": "x", "count": 1.5}), "argument `count` is 1.5. Give a whole number from 1 to 3."),
+            (json!({"url": "x", "count": "2"}), "argument `count` is the text \"2\". Give a whole number from 1 to 3."),
             (
                 json!({"url": "x", "until": "loaded"}),
                 "argument `until` is the text \"loaded\". Give one of \"load\", \"commit\".",
@@ -274,10 +208,7 @@ mod tests {
                 json!({"url": "x", "values": []}),
                 "argument `values` is a list of 0. Give a list of 1 to 1000 items, each a text of at most 100000 characters.",
             ),
-            (
-                json!({"uri": "x"}),
-                "there is no argument `uri`. Did you mean `url`?",
-            ),
+            (json!({"uri": "x"}), "there is no argument `uri`. Did you mean `url`?"),
             (
                 json!({"url": "x", "\n": 1}),
                 "there is no argument `\\n`. Known arguments are `count`, `until`, `url`, `values`.",

@@ -71,17 +71,9 @@ impl From<Changes> for ChangesView {
             new_tabs: changes.new_tabs.into_iter().map(NewTab::from).collect(),
             tab_closed: changes.tab_closed,
             dialogs: changes.dialogs.iter().map(DialogView::from).collect(),
-            downloads: changes
-                .downloads
-                .iter()
-                .map(|name| escape::inline(name, 200))
-                .collect(),
+            downloads: changes.downloads.iter().map(|name| escape::inline(name, 200)).collect(),
             file_chooser: changes.file_chooser,
-            outline: changes
-                .outline
-                .iter()
-                .map(|line| escape::inline(line, 1000))
-                .collect(),
+            outline: changes.outline.iter().map(|line| escape::inline(line, 1000)).collect(),
             more_outline: changes.more_outline,
             still_busy: changes.still_busy,
             notes: changes.notes,
@@ -92,11 +84,7 @@ impl From<Changes> for ChangesView {
 
 impl From<TabSummary> for NewTab {
     fn from(tab: TabSummary) -> Self {
-        Self {
-            index: tab.index,
-            url: tab.url,
-            allowed: tab.allowed,
-        }
+        Self { index: tab.index, url: tab.url, allowed: tab.allowed }
     }
 }
 

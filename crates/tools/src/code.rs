@@ -70,13 +70,7 @@ struct Row {
 }
 
 const fn row(code: Code, name: &'static str, exit: u8, retryable: bool, hint: &'static str) -> Row {
-    Row {
-        code,
-        name,
-        exit,
-        retryable,
-        hint,
-    }
+    Row { code, name, exit, retryable, hint }
 }
 
 /// One row a code. Exit codes: 2 the request is wrong, 3 refused, 4 no browser, 5 nothing there, 6 the element or a
@@ -102,7 +96,7 @@ const TABLE: [Row; 26] = [
     row(Code::RefStale, "BROWSER_REF_STALE", 5, false, "Take a new ref from a fresh browser_snapshot."),
     row(Code::NotActionable, "BROWSER_NOT_ACTIONABLE", 6, false, "Look at the page with browser_snapshot; something may have to be done first."),
     row(Code::Obscured, "BROWSER_OBSCURED", 6, false, "Deal with what covers it first, for instance close it by its ref."),
-    row(Code::DialogOpen, "BROWSER_DIALOG_OPEN", 6, false, "The page waits for an answer to its dialog; stop the session with browser_session_stop if it cannot be answered."),
+    row(Code::DialogOpen, "BROWSER_DIALOG_OPEN", 6, false, "Answer it with browser_dialog first."),
     row(Code::Timeout, "BROWSER_TIMEOUT", 8, true, "Try again with a larger timeoutMs, or look at what there is with browser_snapshot."),
     row(Code::InvalidArgument, "BROWSER_INVALID_ARGUMENT", 2, false, "Correct the argument and call again."),
     row(Code::MissingBinary, "BROWSER_MISSING_BINARY", 4, true, "Install a browser and call again, nothing has to be restarted."),
@@ -175,11 +169,7 @@ mod tests {
         assert_eq!(names.len(), TABLE.len());
         for row in &TABLE {
             let rest = row.name.strip_prefix("BROWSER_").unwrap();
-            assert!(
-                rest.bytes()
-                    .all(|byte| byte.is_ascii_uppercase() || byte == b'_'),
-                "{rest}"
-            );
+            assert!(rest.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_'), "{rest}");
             assert!(row.hint.ends_with('.'), "{}", row.hint);
             assert_ne!(row.exit, 0);
         }

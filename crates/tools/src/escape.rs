@@ -61,11 +61,7 @@ fn push_line(out: &mut String, text: &str, limit: usize, quotes: bool) {
             _ if is_invisible(character) => out.extend(character.escape_unicode()),
             _ => out.push(character),
         }
-        previous = if joins(character, previous) {
-            '\n'
-        } else {
-            character
-        };
+        previous = if joins(character, previous) { '\n' } else { character };
     }
     if characters.next().is_some() {
         out.push('…');
@@ -74,9 +70,7 @@ fn push_line(out: &mut String, text: &str, limit: usize, quotes: bool) {
 
 /// Joiners and the emoji selector belong to the writing of some scripts; one is taken after a letter that is not ASCII.
 fn joins(character: char, previous: char) -> bool {
-    matches!(character, '\u{200c}' | '\u{200d}' | '\u{fe0f}')
-        && !previous.is_ascii()
-        && !is_invisible(previous)
+    matches!(character, '\u{200c}' | '\u{200d}' | '\u{fe0f}') && !previous.is_ascii() && !is_invisible(previous)
 }
 
 /// Controls, and characters that take no place or turn the direction of others (Unicode `Default_Ignorable_Code_Point`
@@ -111,25 +105,13 @@ mod tests {
 
     #[test]
     fn a_quoted_text_cannot_leave_its_line_or_its_quotes() {
-        assert_eq!(
-            quoted("a\"b\\c\nd\re\u{2028}f", 100),
-            r#""a\"b\\c\nd\re\u{2028}f""#
-        );
+        assert_eq!(quoted("a\"b\\c\nd\re\u{2028}f", 100), r#""a\"b\\c\nd\re\u{2028}f""#);
     }
 
     #[test]
     fn what_cannot_be_seen_is_written_out_in_lines_and_dropped_from_blocks() {
-        for hidden in [
-            '\0',
-            '\u{1b}',
-            '\u{202e}',
-            '\u{2066}',
-            '\u{200b}',
-            '\u{feff}',
-            '\u{e0041}',
-            '\u{ad}',
-            '\u{9b}',
-        ] {
+        for hidden in ['\0', '\u{1b}', '\u{202e}', '\u{2066}', '\u{200b}', '\u{feff}', '\u{e0041}', '\u{ad}', '\u{9b}']
+        {
             let text = format!("a{hidden}b");
             assert!(!inline(&text, 100).contains(hidden), "{hidden:?}");
             assert!(inline(&text, 100).contains("\\u{"), "{hidden:?}");
@@ -139,10 +121,7 @@ mod tests {
 
     #[test]
     fn a_block_keeps_its_lines_whatever_separates_them() {
-        assert_eq!(
-            block("a\r\nb\rc\u{2028}d\u{b}e\tf\n\ng"),
-            "a\nb\nc\nd\ne\tf\n\ng"
-        );
+        assert_eq!(block("a\r\nb\rc\u{2028}d\u{b}e\tf\n\ng"), "a\nb\nc\nd\ne\tf\n\ng");
     }
 
     #[test]

@@ -71,20 +71,9 @@ pub struct Place {
 
 /// A request of a call, once its place is reached.
 enum Request {
-    Run {
-        session: Option<String>,
-        opening: Opening,
-        action: Box<Action>,
-        reply: oneshot::Sender<Outcome>,
-    },
-    Stop {
-        which: Which,
-        reply: oneshot::Sender<Result<Vec<Stopping>, Failure>>,
-    },
-    List {
-        session: Option<String>,
-        reply: oneshot::Sender<Result<Vec<Listed>, Failure>>,
-    },
+    Run { session: Option<String>, opening: Opening, action: Box<Action>, reply: oneshot::Sender<Outcome> },
+    Stop { which: Which, reply: oneshot::Sender<Result<Vec<Stopping>, Failure>> },
+    List { session: Option<String>, reply: oneshot::Sender<Result<Vec<Listed>, Failure>> },
 }
 
 /// Which sessions to stop.
@@ -103,11 +92,7 @@ struct Stopping {
 impl Owner {
     pub(crate) fn start(shared: Arc<Shared>) -> Self {
         let (places, requests) = mpsc::channel(PLACES);
-        let registry = Registry {
-            shared: Arc::clone(&shared),
-            entries: Vec::new(),
-            current: None,
-        };
+        let registry = Registry { shared: Arc::clone(&shared), entries: Vec::new(), current: None };
         shared.tasks.spawn(registry.serve(requests));
         Self { shared, places }
     }
@@ -116,9 +101,7 @@ impl Owner {
     pub fn place(&self) -> Place {
         let (request, place) = oneshot::channel();
         // A full line leaves the place without a way in, which its call reports.
-        Place {
-            request: self.places.try_send(place).is_ok().then_some(request),
-        }
+        Place { request: self.places.try_send(place).is_ok().then_some(request) }
     }
 
     /// Calls a tool. Dropping the future cancels the call: what runs stops, what waits never runs.
@@ -144,31 +127,19 @@ impl Owner {
             record.in_session(&escape::inline(session, 40));
         }
         match prepared {
-            Prepared::Page {
-                opening,
-                least_budget,
-                run,
-            } => {
+            Prepared::Page { opening, least_budget, run } => {
                 let budget = self.budget(tool, common.timeout_ms, least_budget);
-                self.run(place, tool, common, opening, budget, run, record, progress)
-                    .await
+                self.run(place, tool, common, opening, budget, run, record, progress).await
             }
             Prepared::Control(run) => {
-                let outcome = run(Control {
-                    place,
-                    session: common.session,
-                })
-                .await;
+                let outcome = run(Control { place, session: common.session }).await;
                 record.finish(&outcome);
                 outcome
             }
         }
     }
 
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "the parts of one call, named apart"
-    )]
+    #[expect(clippy::too_many_arguments, reason = "the parts of one call, named apart")]
     async fn run(
         &self,
         place: Place,
@@ -181,22 +152,9 @@ impl Owner {
         progress: Option<mpsc::Sender<Progress>>,
     ) -> Outcome {
         let settings = Arc::clone(&self.shared.settings);
-        let action = Box::new(Action {
-            tool: tool.name(),
-            run,
-            tab: common.tab,
-            budget,
-            settings,
-            progress,
-            record,
-        });
+        let action = Box::new(Action { tool: tool.name(), run, tab: common.tab, budget, settings, progress, record });
         let (reply, outcome) = oneshot::channel();
-        place.submit(Request::Run {
-            session: common.session,
-            opening,
-            action,
-            reply,
-        })?;
+        place.submit(Request::Run { session: common.session, opening, action, reply })?;
         // The session's task ends without an answer only when it is ended itself.
         outcome.await.unwrap_or_else(|_| Err(queue::stopped()))
     }
@@ -213,9 +171,7 @@ impl Owner {
 
 impl Place {
     fn submit(self, request: Request) -> Result<(), Failure> {
-        let way_in = self
-            .request
-            .ok_or_else(|| Failure::new(Code::Busy, "too many calls are waiting"))?;
+        let way_in = self.request.ok_or_else(|| Failure::new(Code::Busy, "too many calls are waiting"))?;
         way_in.send(request).map_err(|_| queue::stopped())
     }
 }
@@ -247,10 +203,7 @@ impl Control {
     /// The owner's sessions, oldest first; the named one alone where one is named.
     pub(crate) async fn list(self) -> Result<Vec<Listed>, Failure> {
         let (reply, listed) = oneshot::channel();
-        self.place.submit(Request::List {
-            session: self.session,
-            reply,
-        })?;
+        self.place.submit(Request::List { session: self.session, reply })?;
         listed.await.unwrap_or_else(|_| Err(queue::stopped()))
     }
 }
@@ -312,12 +265,7 @@ impl Registry {
         self.forget_ended();
         // Whoever asked may have gone; then the answer is nobody's loss.
         match request {
-            Request::Run {
-                session,
-                opening,
-                action,
-                reply,
-            } => self.run(session, opening, action, reply),
+            Request::Run { session, opening, action, reply } => self.run(session, opening, action, reply),
             Request::Stop { which, reply } => {
                 let _ = reply.send(self.stop(which));
             }
@@ -346,18 +294,11 @@ impl Registry {
             }
         };
         action.record.in_session(&entry.name);
-        let job = Job {
-            run: Box::new(move |session| Box::pin(action.perform(session))),
-            reply,
-        };
+        let job = Job { run: Box::new(move |session| Box::pin(action.perform(session))), reply };
         match entry.jobs.try_send(job) {
             Ok(()) => {}
             Err(mpsc::error::TrySendError::Full(job)) => {
-                let message = format!(
-                    "{} calls wait in session {} already",
-                    queue::CAPACITY,
-                    entry.name
-                );
+                let message = format!("{} calls wait in session {} already", queue::CAPACITY, entry.name);
                 let _ = job.reply.send(Err(Failure::new(Code::Busy, message)));
             }
             Err(mpsc::error::TrySendError::Closed(job)) => {
@@ -386,42 +327,20 @@ impl Registry {
         let limit = self.shared.settings.max_sessions;
         if self.entries.len() >= limit {
             let open = self.names();
-            return Err(Failure::new(
-                Code::SessionLimit,
-                format_args!("{limit} sessions are open already ({open})"),
-            ));
+            return Err(Failure::new(Code::SessionLimit, format_args!("{limit} sessions are open already ({open})")));
         }
         let name = fresh_name();
         let (jobs, receiver) = mpsc::channel(queue::CAPACITY);
-        let (status, watched) = watch::channel(Status {
-            session: None,
-            idle_since: None,
-        });
+        let (status, watched) = watch::channel(Status { session: None, idle_since: None });
         let stop = self.shared.stop.child_token();
         let idle = self.shared.settings.session_idle;
-        let line = Line {
-            jobs: receiver,
-            status,
-            stop: stop.clone(),
-            idle,
-            opened_for_first,
-        };
+        let line = Line { jobs: receiver, status, stop: stop.clone(), idle, opened_for_first };
         let label = wish.label.clone();
         let opening = open_session(self.shared.engine.clone(), name.clone(), wish);
-        let done =
-            self.shared
-                .tasks
-                .spawn(queue::serve(line, opening, |session: Session| async move {
-                    session.close().await;
-                }));
-        self.entries.push(Entry {
-            name: name.clone(),
-            label,
-            jobs,
-            status: watched,
-            stop,
-            done,
-        });
+        let done = self.shared.tasks.spawn(queue::serve(line, opening, |session: Session| async move {
+            session.close().await;
+        }));
+        self.entries.push(Entry { name: name.clone(), label, jobs, status: watched, stop, done });
         Ok(name)
     }
 
@@ -438,10 +357,7 @@ impl Registry {
             .into_iter()
             .map(|entry| {
                 entry.stop.cancel();
-                Stopping {
-                    session: entry.name,
-                    done: entry.done,
-                }
+                Stopping { session: entry.name, done: entry.done }
             })
             .collect();
         self.forget_ended();
@@ -453,33 +369,21 @@ impl Registry {
             self.position(name)?;
         }
         let wanted = |entry: &&Entry| session.is_none_or(|name| name == entry.name);
-        Ok(self
-            .entries
-            .iter()
-            .filter(wanted)
-            .map(|entry| entry.listed(self.current.as_deref()))
-            .collect())
+        Ok(self.entries.iter().filter(wanted).map(|entry| entry.listed(self.current.as_deref())).collect())
     }
 
     /// Lets go of sessions that ended by themselves: unused for too long, or never opened.
     fn forget_ended(&mut self) {
-        self.entries
-            .retain(|entry| !entry.done.is_finished() && !entry.jobs.is_closed());
-        if self
-            .current
-            .as_deref()
-            .is_some_and(|name| self.entries.iter().all(|entry| entry.name != name))
-        {
+        self.entries.retain(|entry| !entry.done.is_finished() && !entry.jobs.is_closed());
+        if self.current.as_deref().is_some_and(|name| self.entries.iter().all(|entry| entry.name != name)) {
             self.current = None;
         }
     }
 
     fn position(&self, name: &str) -> Result<usize, Failure> {
         self.entries.iter().position(|entry| entry.name == name).ok_or_else(|| {
-            let failure = Failure::new(
-                Code::NoSuchSession,
-                format_args!("there is no session {}", escape::quoted(name, 40)),
-            );
+            let failure =
+                Failure::new(Code::NoSuchSession, format_args!("there is no session {}", escape::quoted(name, 40)));
             if self.entries.is_empty() {
                 failure.with_hint("No session is open; start one with browser_navigate or browser_session_start.")
             } else {
@@ -499,11 +403,7 @@ impl Registry {
     }
 
     fn names(&self) -> String {
-        let names: Vec<_> = self
-            .entries
-            .iter()
-            .map(|entry| entry.name.as_str())
-            .collect();
+        let names: Vec<_> = self.entries.iter().map(|entry| entry.name.as_str()).collect();
         names.join(", ")
     }
 }
@@ -518,25 +418,18 @@ impl Entry {
             label: self.label.clone(),
             url: session.and_then(Session::url),
             tabs: session.map_or(0, Session::tab_count),
-            idle: status.idle_since.map_or(Duration::ZERO, |since| {
-                Instant::now().saturating_duration_since(since)
-            }),
+            idle: status.idle_since.map_or(Duration::ZERO, |since| Instant::now().saturating_duration_since(since)),
         }
     }
 }
 
 async fn open_session(engine: Engine, name: String, wish: Wish) -> Result<Session, Failure> {
-    let options = SessionOptions {
-        id: name,
-        viewport: wish.viewport,
-        allowed_hosts: wish.allowed_hosts,
-    };
+    let options = SessionOptions { id: name, viewport: wish.viewport, allowed_hosts: wish.allowed_hosts };
     Ok(engine.open_session(options).await?)
 }
 
 fn fresh_name() -> String {
     let mut random = rand::rng();
-    let letters = (0..NAME_LENGTH)
-        .map(|_| char::from(NAME_LETTERS[random.random_range(0..NAME_LETTERS.len())]));
+    let letters = (0..NAME_LENGTH).map(|_| char::from(NAME_LETTERS[random.random_range(0..NAME_LETTERS.len())]));
     format!("s-{}", letters.collect::<String>())
 }

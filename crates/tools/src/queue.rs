@@ -70,8 +70,7 @@ pub(crate) async fn serve<S, C>(
             return refuse_waiting(line.jobs, &failure);
         }
     };
-    line.status
-        .send_modify(|status| status.session = Some(session.clone()));
+    line.status.send_modify(|status| status.session = Some(session.clone()));
     let mut next = Some(first);
     while let Some(job) = next.take() {
         if run(job, &session, &line).await {
@@ -106,8 +105,7 @@ async fn run<S: Clone>(mut job: Job<S>, session: &S, line: &Line<S>) -> bool {
             false
         }
     };
-    line.status
-        .send_modify(|status| status.idle_since = Some(Instant::now()));
+    line.status.send_modify(|status| status.idle_since = Some(Instant::now()));
     stopped_meanwhile
 }
 
@@ -141,33 +139,16 @@ mod tests {
         served: tokio::task::JoinHandle<()>,
     }
 
-    fn bench(
-        idle: Duration,
-        opening: impl Future<Output = Result<(), Failure>> + Send + 'static,
-    ) -> Bench {
+    fn bench(idle: Duration, opening: impl Future<Output = Result<(), Failure>> + Send + 'static) -> Bench {
         let (jobs, receiver) = mpsc::channel(8);
-        let (status, _) = watch::channel(Status {
-            session: None,
-            idle_since: None,
-        });
+        let (status, _) = watch::channel(Status { session: None, idle_since: None });
         let (stop, log) = (CancellationToken::new(), Log::default());
-        let line = Line {
-            jobs: receiver,
-            status,
-            stop: stop.clone(),
-            idle,
-            opened_for_first: false,
-        };
+        let line = Line { jobs: receiver, status, stop: stop.clone(), idle, opened_for_first: false };
         let closing = Arc::clone(&log);
         let served = tokio::spawn(serve(line, opening, move |()| async move {
             note(&closing, "closed");
         }));
-        Bench {
-            jobs,
-            stop,
-            log,
-            served,
-        }
+        Bench { jobs, stop, log, served }
     }
 
     fn note(log: &Log, line: &str) {
@@ -184,18 +165,10 @@ mod tests {
                     note(&log, &format!("{name} begins"));
                     tokio::time::sleep(takes).await;
                     note(&log, &format!("{name} ends"));
-                    Ok(Answer {
-                        text: name.to_owned(),
-                        data: Value::Null,
-                        images: Vec::new(),
-                    })
+                    Ok(Answer { text: name.to_owned(), data: Value::Null, images: Vec::new() })
                 })
             });
-            self.jobs
-                .send(Job { run, reply })
-                .await
-                .map_err(drop)
-                .unwrap();
+            self.jobs.send(Job { run, reply }).await.map_err(drop).unwrap();
             outcome
         }
 
@@ -218,10 +191,7 @@ mod tests {
         let second = bench.submit("second", SHORT).await;
         assert_eq!(second.await.unwrap().unwrap().text, "second");
         assert_eq!(first.await.unwrap().unwrap().text, "first");
-        assert_eq!(
-            bench.log(),
-            ["first begins", "first ends", "second begins", "second ends"]
-        );
+        assert_eq!(bench.log(), ["first begins", "first ends", "second begins", "second ends"]);
     }
 
     #[tokio::test(start_paused = true)]
@@ -234,10 +204,7 @@ mod tests {
         drop(first);
         second.await.unwrap().unwrap();
         assert!(cancelled.elapsed() < Duration::from_millis(100));
-        assert_eq!(
-            bench.log(),
-            ["first begins", "second begins", "second ends"]
-        );
+        assert_eq!(bench.log(), ["first begins", "second begins", "second ends"]);
     }
 
     #[tokio::test(start_paused = true)]
@@ -266,17 +233,9 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn an_unused_session_is_closed_and_a_busy_one_is_not() {
         let bench = bench(SHORT * 3, opens());
-        bench
-            .submit("first", SHORT * 10)
-            .await
-            .await
-            .unwrap()
-            .unwrap();
+        bench.submit("first", SHORT * 10).await.await.unwrap().unwrap();
         bench.served.await.unwrap();
-        assert_eq!(
-            *bench.log.lock().unwrap(),
-            ["first begins", "first ends", "closed"]
-        );
+        assert_eq!(*bench.log.lock().unwrap(), ["first begins", "first ends", "closed"]);
     }
 
     #[tokio::test]
@@ -290,10 +249,7 @@ mod tests {
         let second = bench.submit("second", SHORT).await;
         drop(open);
         assert_eq!(first.await.unwrap().unwrap_err().code(), Code::LaunchFailed);
-        assert_eq!(
-            second.await.unwrap().unwrap_err().code(),
-            Code::LaunchFailed
-        );
+        assert_eq!(second.await.unwrap().unwrap_err().code(), Code::LaunchFailed);
         assert!(bench.log().is_empty());
     }
 }

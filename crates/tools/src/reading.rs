@@ -9,7 +9,7 @@ use crate::answer::Text;
 use crate::tool::Output;
 use crate::{Failure, escape};
 
-/// What is read of a page that was just loaded.
+// What is read of a page that was just loaded. A doc comment would be a description in each list of tools.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Read {
@@ -19,7 +19,7 @@ pub(crate) enum Read {
     None,
 }
 
-/// When a navigation counts as done.
+// When a navigation counts as done; no doc comment, for the same reason.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Until {
@@ -63,12 +63,7 @@ pub(crate) struct Landed {
 
 impl Landed {
     /// Says where a navigation landed, and reads what was asked for.
-    pub(crate) async fn describe(
-        call: &Call,
-        tab: &Tab,
-        navigation: Navigation,
-        read: Read,
-    ) -> Self {
+    pub(crate) async fn describe(call: &Call, tab: &Tab, navigation: Navigation, read: Read) -> Self {
         let mut landed = Self {
             url: navigation.url,
             title: navigation.title,
@@ -81,32 +76,25 @@ impl Landed {
             dialogs: navigation.dialogs,
         };
         if navigation.download {
-            landed
-                .notes
-                .push("the URL gave a download, the page is unchanged".to_owned());
+            landed.notes.push("the URL gave a download, the page is unchanged".to_owned());
             return landed;
         }
         if navigation.still_loading {
             landed.notes.push("the page is still loading".to_owned());
         }
         if landed.dialogs.iter().any(|dialog| !dialog.closed) {
-            landed
-                .notes
-                .push("a dialog is open, so the page was not read".to_owned());
+            landed.notes.push("a dialog is open, so the page was not read".to_owned());
             return landed;
         }
         match reading(call, tab, read).await {
             Ok(Some(reading)) => {
-                (landed.text, landed.truncated, landed.cursor) =
-                    (reading.text, reading.truncated, reading.cursor);
+                (landed.text, landed.truncated, landed.cursor) = (reading.text, reading.truncated, reading.cursor);
             }
             Ok(None) => {}
             // The page was loaded, so the call did not fail.
-            Err(failure) => landed.notes.push(format!(
-                "the page could not be read ({}: {})",
-                failure.code(),
-                failure.message()
-            )),
+            Err(failure) => {
+                landed.notes.push(format!("the page could not be read ({}: {})", failure.code(), failure.message()))
+            }
         }
         landed
     }
@@ -125,12 +113,7 @@ impl Output for Landed {
             text.dialog(dialog);
         }
         text.body(&self.text);
-        write_rest(
-            text,
-            self.truncated,
-            self.cursor.as_deref(),
-            self.read.tool(),
-        );
+        write_rest(text, self.truncated, self.cursor.as_deref(), self.read.tool());
     }
 }
 
@@ -151,47 +134,19 @@ pub(crate) struct Reading {
 }
 
 /// Reads what was asked for.
-pub(crate) async fn reading(
-    call: &Call,
-    tab: &Tab,
-    read: Read,
-) -> Result<Option<Reading>, Failure> {
+pub(crate) async fn reading(call: &Call, tab: &Tab, read: Read) -> Result<Option<Reading>, Failure> {
     let max_chars = call.settings().chars(None);
     Ok(match read {
         Read::None => None,
         Read::Text => {
-            let page = tab
-                .text(
-                    TextOptions {
-                        max_chars,
-                        ..TextOptions::default()
-                    },
-                    call.deadline(),
-                )
-                .await?;
+            let page = tab.text(TextOptions { max_chars, ..TextOptions::default() }, call.deadline()).await?;
             let text = escape::block(&page.text);
-            Some(Reading {
-                text,
-                truncated: page.truncated,
-                cursor: page.cursor,
-            })
+            Some(Reading { text, truncated: page.truncated, cursor: page.cursor })
         }
         Read::Outline => {
-            let page = tab
-                .outline(
-                    OutlineOptions {
-                        max_chars,
-                        ..OutlineOptions::default()
-                    },
-                    call.deadline(),
-                )
-                .await?;
+            let page = tab.outline(OutlineOptions { max_chars, ..OutlineOptions::default() }, call.deadline()).await?;
             let text = escape::block(&page.text);
-            Some(Reading {
-                text,
-                truncated: page.truncated,
-                cursor: page.cursor,
-            })
+            Some(Reading { text, truncated: page.truncated, cursor: page.cursor })
         }
     })
 }
@@ -199,10 +154,7 @@ pub(crate) async fn reading(
 /// Says how to go on where something was left out.
 pub(crate) fn write_rest(text: &mut Text, truncated: bool, cursor: Option<&str>, tool: &str) {
     match cursor {
-        Some(cursor) => text.closing(format_args!(
-            "there is more: {tool} with cursor {}",
-            escape::quoted(cursor, 60)
-        )),
+        Some(cursor) => text.closing(format_args!("there is more: {tool} with cursor {}", escape::quoted(cursor, 60))),
         None if truncated => text.closing("the answer was cut"),
         None => {}
     }

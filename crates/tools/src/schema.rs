@@ -14,15 +14,29 @@ pub(crate) fn of_answer<T: JsonSchema>() -> Map<String, Value> {
     plain::<T>(SchemaSettings::draft2020_12().for_serialize(), false)
 }
 
+/// The same schema without bounds of lengths and numbers.
+pub(crate) fn without_bounds(schema: &Map<String, Value>) -> Map<String, Value> {
+    const BOUNDS: [&str; 6] = ["minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems"];
+    schema
+        .iter()
+        // A property may have the name of a bound: then it is a schema itself.
+        .filter(|(name, value)| !BOUNDS.contains(&name.as_str()) || value.is_object())
+        .map(|(name, value)| {
+            let value = match value {
+                Value::Object(inner) => Value::Object(without_bounds(inner)),
+                other => other.clone(),
+            };
+            (name.clone(), value)
+        })
+        .collect()
+}
+
 fn plain<T: JsonSchema>(settings: SchemaSettings, with_descriptions: bool) -> Map<String, Value> {
     let settings = settings.with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
     });
-    let mut schema = settings
-        .into_generator()
-        .into_root_schema_for::<T>()
-        .to_value();
+    let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
     simplify(&mut schema, with_descriptions);
     let mut object = match schema {
         Value::Object(object) => object,
@@ -37,9 +51,7 @@ fn plain<T: JsonSchema>(settings: SchemaSettings, with_descriptions: bool) -> Ma
 
 fn simplify(schema: &mut Value, with_descriptions: bool) {
     match schema {
-        Value::Array(items) => items
-            .iter_mut()
-            .for_each(|item| simplify(item, with_descriptions)),
+        Value::Array(items) => items.iter_mut().for_each(|item| simplify(item, with_descriptions)),
         Value::Object(object) => {
             for word in ["title", "$schema", "format", "default"] {
                 // A property may have one of these names: then it is a schema itself.
@@ -52,9 +64,7 @@ fn simplify(schema: &mut Value, with_descriptions: bool) {
             }
             without_null(object);
             whole_numbers(object);
-            object
-                .values_mut()
-                .for_each(|value| simplify(value, with_descriptions));
+            object.values_mut().for_each(|value| simplify(value, with_descriptions));
         }
         _ => {}
     }

@@ -23,9 +23,7 @@ impl Settings {
 
     /// How much text a call gets that asks for `wanted`.
     pub(crate) fn chars(&self, wanted: Option<usize>) -> usize {
-        wanted
-            .unwrap_or(Self::DEFAULT_CHARS)
-            .min(self.max_text_chars)
+        wanted.unwrap_or(Self::DEFAULT_CHARS).min(self.max_text_chars)
     }
 }
 

@@ -34,10 +34,7 @@ impl JsonSchema for RefArgument {
 }
 
 /// Exactly one of ref and selector.
-pub(crate) fn exactly_one(
-    reference: Option<RefArgument>,
-    selector: Option<String>,
-) -> Result<Target, Failure> {
+pub(crate) fn exactly_one(reference: Option<RefArgument>, selector: Option<String>) -> Result<Target, Failure> {
     match (reference, selector) {
         (Some(RefArgument(reference)), None) => Ok(Target::Ref(reference)),
         (None, Some(selector)) => Ok(Target::Selector(selector)),

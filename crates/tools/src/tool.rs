@@ -38,10 +38,7 @@ pub enum Effect {
 /// What is said of a tool to hosts (`ToolAnnotations` of MCP).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "the four hints of MCP, by their names"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "the four hints of MCP, by their names")]
 pub struct Hints {
     /// It changes nothing.
     pub read_only: bool,
@@ -100,10 +97,7 @@ pub(crate) trait PageTool: 'static {
         Duration::ZERO
     }
 
-    fn run(
-        call: Call,
-        params: Self::Params,
-    ) -> impl Future<Output = Result<Self::Output, Failure>> + Send;
+    fn run(call: Call, params: Self::Params) -> impl Future<Output = Result<Self::Output, Failure>> + Send;
 }
 
 /// A tool that works on the owner's sessions from outside; it overtakes what is waiting in them.
@@ -112,10 +106,7 @@ pub(crate) trait ControlTool: 'static {
     type Params: DeserializeOwned + JsonSchema + Send + 'static;
     type Output: Output;
 
-    fn run(
-        control: Control,
-        params: Self::Params,
-    ) -> impl Future<Output = Result<Self::Output, Failure>> + Send;
+    fn run(control: Control, params: Self::Params) -> impl Future<Output = Result<Self::Output, Failure>> + Send;
 }
 
 /// What a tool gives: data, and its text.
@@ -133,11 +124,7 @@ pub(crate) type ControlRun = Box<dyn FnOnce(Control) -> BoxFuture<Result<Answer,
 
 /// A call whose arguments are good.
 pub(crate) enum Prepared {
-    Page {
-        opening: Opening,
-        least_budget: Duration,
-        run: PageRun,
-    },
+    Page { opening: Opening, least_budget: Duration, run: PageRun },
     Control(ControlRun),
 }
 
@@ -160,16 +147,12 @@ pub fn all() -> Vec<&'static Tool> {
 
 /// The default list, by name.
 pub fn everyday() -> Vec<&'static Tool> {
-    all()
-        .into_iter()
-        .filter(|tool| tool.about.everyday)
-        .collect()
+    all().into_iter().filter(|tool| tool.about.everyday).collect()
 }
 
 /// The tool with this name or alias.
 pub fn find(name: &str) -> Option<&'static Tool> {
-    inventory::iter::<Tool>()
-        .find(|tool| tool.about.name == name || tool.about.aliases.contains(&name))
+    inventory::iter::<Tool>().find(|tool| tool.about.name == name || tool.about.aliases.contains(&name))
 }
 
 /// The tool whose name is most similar, where one is similar at all.
@@ -205,10 +188,7 @@ impl Selection {
         match self {
             Self::Default => everyday(),
             Self::All => all(),
-            Self::Named(names) => all()
-                .into_iter()
-                .filter(|tool| names.contains(&tool.about.name))
-                .collect(),
+            Self::Named(names) => all().into_iter().filter(|tool| names.contains(&tool.about.name)).collect(),
         }
     }
 }
@@ -222,16 +202,11 @@ impl std::str::FromStr for Selection {
             "all" => return Ok(Self::All),
             _ => {}
         }
-        let names = text
-            .split(',')
-            .map(str::trim)
-            .filter(|name| !name.is_empty())
-            .map(|name| {
-                find(name).map(Tool::name).ok_or_else(|| UnknownTool {
-                    name: name.escape_debug().take(60).collect(),
-                    near: nearest(name),
-                })
-            });
+        let names = text.split(',').map(str::trim).filter(|name| !name.is_empty()).map(|name| {
+            find(name)
+                .map(Tool::name)
+                .ok_or_else(|| UnknownTool { name: name.escape_debug().take(60).collect(), near: nearest(name) })
+        });
         names.collect::<Result<_, _>>().map(Self::Named)
     }
 }
@@ -264,16 +239,10 @@ impl Tool {
                 let run: PageRun = Box::new(move |call| {
                     Box::pin(async move {
                         let session = call.session_name().to_owned();
-                        T::run(call, params)
-                            .await
-                            .map(|output| answer(&session, output))
+                        T::run(call, params).await.map(|output| answer(&session, output))
                     })
                 });
-                Ok(Prepared::Page {
-                    opening,
-                    least_budget,
-                    run,
-                })
+                Ok(Prepared::Page { opening, least_budget, run })
             },
         }
     }
@@ -286,11 +255,7 @@ impl Tool {
             prepare: |arguments| {
                 let params: T::Params = arguments::read(arguments)?;
                 Ok(Prepared::Control(Box::new(move |control| {
-                    Box::pin(async move {
-                        T::run(control, params)
-                            .await
-                            .map(|output| answer("", output))
-                    })
+                    Box::pin(async move { T::run(control, params).await.map(|output| answer("", output)) })
                 })))
             },
         }
@@ -355,11 +320,15 @@ impl Tool {
     pub fn input_schema(&self) -> &'static Map<String, Value> {
         // Every call is checked against it, so it is made once.
         static SCHEMAS: LazyLock<HashMap<&'static str, Map<String, Value>>> = LazyLock::new(|| {
-            inventory::iter::<Tool>()
-                .map(|tool| (tool.about.name, tool.make_input_schema()))
-                .collect()
+            inventory::iter::<Tool>().map(|tool| (tool.about.name, tool.make_input_schema())).collect()
         });
         &SCHEMAS[self.about.name]
+    }
+
+    /// The schema as it is listed for models: without bounds, which are told when they are passed. Lists are part of
+    /// every conversation, so each byte counts.
+    pub fn listed_schema(&self) -> Map<String, Value> {
+        schema::without_bounds(self.input_schema())
     }
 
     fn make_input_schema(&self) -> Map<String, Value> {
@@ -372,8 +341,7 @@ impl Tool {
                 properties.insert("tab".to_owned(), json!({"type": "integer", "minimum": 0}));
             }
             if self.about.common != Common::Session {
-                let timeout =
-                    json!({"type": "integer", "minimum": 1, "maximum": MAXIMUM_TIMEOUT_MS});
+                let timeout = json!({"type": "integer", "minimum": 1, "maximum": MAXIMUM_TIMEOUT_MS});
                 properties.insert("timeoutMs".to_owned(), timeout);
             }
         }
@@ -392,18 +360,11 @@ impl Tool {
     }
 
     /// Checks the arguments and takes those out that all tools have in common.
-    pub(crate) fn prepare(
-        &self,
-        mut arguments: Arguments,
-    ) -> Result<(Prepared, CommonArguments), Failure> {
+    pub(crate) fn prepare(&self, mut arguments: Arguments) -> Result<(Prepared, CommonArguments), Failure> {
         arguments::check(self.input_schema(), &mut arguments)?;
         let common = CommonArguments {
-            session: take(&mut arguments, "session", |value| {
-                value.as_str().map(ToOwned::to_owned)
-            }),
-            tab: take(&mut arguments, "tab", |value| {
-                value.as_u64().and_then(|index| index.try_into().ok())
-            }),
+            session: take(&mut arguments, "session", |value| value.as_str().map(ToOwned::to_owned)),
+            tab: take(&mut arguments, "tab", |value| value.as_u64().and_then(|index| index.try_into().ok())),
             timeout_ms: take(&mut arguments, "timeoutMs", Value::as_u64),
         };
         Ok(((self.prepare)(arguments)?, common))
@@ -417,11 +378,7 @@ pub(crate) struct CommonArguments {
     pub(crate) timeout_ms: Option<u64>,
 }
 
-fn take<T>(
-    arguments: &mut Arguments,
-    name: &str,
-    read: impl FnOnce(&Value) -> Option<T>,
-) -> Option<T> {
+fn take<T>(arguments: &mut Arguments, name: &str, read: impl FnOnce(&Value) -> Option<T>) -> Option<T> {
     arguments.remove(name).as_ref().and_then(read)
 }
 
@@ -443,11 +400,7 @@ fn answer(session: &str, mut output: impl Output) -> Answer {
     {
         fields.insert("session".to_owned(), json!(session));
     }
-    Answer {
-        text: text.finish(),
-        data,
-        images,
-    }
+    Answer { text: text.finish(), data, images }
 }
 
 /// No string of an answer carries control or invisible characters, whatever the page put into it.
@@ -467,9 +420,7 @@ mod tests {
     use super::*;
 
     fn problem(tool: &Tool, arguments: Value) -> Option<Failure> {
-        let Value::Object(arguments) = arguments else {
-            panic!("an object")
-        };
+        let Value::Object(arguments) = arguments else { panic!("an object") };
         tool.prepare(arguments).err()
     }
 
@@ -497,22 +448,12 @@ mod tests {
             "browser_snapshot",
             "browser_wait",
         ];
-        assert!(
-            promised.iter().all(|name| names.contains(name)),
-            "{names:?}"
-        );
+        assert!(promised.iter().all(|name| names.contains(name)), "{names:?}");
         assert!(names.is_sorted());
-        assert_eq!(
-            find("browser_read_snapshot").unwrap().name(),
-            "browser_snapshot"
-        );
+        assert_eq!(find("browser_read_snapshot").unwrap().name(), "browser_snapshot");
         let mut known = HashSet::new();
         for tool in all() {
-            assert!(
-                std::iter::once(&tool.name())
-                    .chain(tool.aliases())
-                    .all(|name| known.insert(*name))
-            );
+            assert!(std::iter::once(&tool.name()).chain(tool.aliases()).all(|name| known.insert(*name)));
         }
         assert_eq!(nearest("browser_clik"), Some("browser_click"));
         assert_eq!(nearest("x"), None);
@@ -533,11 +474,7 @@ mod tests {
             let mut table = vec![("bogus".to_owned(), json!(1))];
             for (name, property) in properties {
                 let kind = property["type"].as_str().unwrap();
-                let wrong = if kind == "object" {
-                    json!([])
-                } else {
-                    json!({"x": 1})
-                };
+                let wrong = if kind == "object" { json!([]) } else { json!({"x": 1}) };
                 table.push((name.clone(), wrong));
                 match kind {
                     "string" if property.get("enum").is_none() => {
@@ -559,32 +496,16 @@ mod tests {
                 let mut arguments = example(tool);
                 arguments[&name] = value.clone();
                 let shown = value.to_string().chars().take(40).collect::<String>();
-                let failure = problem(tool, arguments)
-                    .unwrap_or_else(|| panic!("{} took {name}={shown}", tool.name()));
+                let failure = problem(tool, arguments).unwrap_or_else(|| panic!("{} took {name}={shown}", tool.name()));
                 assert_eq!(failure.code(), Code::InvalidArgument);
-                assert!(
-                    failure.message().contains(&name),
-                    "{}: {failure}",
-                    tool.name()
-                );
+                assert!(failure.message().contains(&name), "{}: {failure}", tool.name());
                 assert!(failure.to_string().len() < 1000, "{failure}");
             }
-            for name in schema
-                .get("required")
-                .and_then(Value::as_array)
-                .into_iter()
-                .flatten()
-            {
+            for name in schema.get("required").and_then(Value::as_array).into_iter().flatten() {
                 let mut arguments = example(tool);
-                arguments
-                    .as_object_mut()
-                    .unwrap()
-                    .remove(name.as_str().unwrap());
+                arguments.as_object_mut().unwrap().remove(name.as_str().unwrap());
                 let failure = problem(tool, arguments).unwrap();
-                assert!(
-                    failure.message().contains(name.as_str().unwrap()),
-                    "{failure}"
-                );
+                assert!(failure.message().contains(name.as_str().unwrap()), "{failure}");
             }
         }
     }
@@ -597,10 +518,7 @@ mod tests {
         }
         for bad in ["12", "", "@e", "@12", "button", "@e1 @e2"] {
             let failure = problem(click, json!({"ref": bad})).unwrap();
-            assert!(
-                failure.message().contains("`ref`") && failure.message().contains("@e12"),
-                "{failure}"
-            );
+            assert!(failure.message().contains("`ref`") && failure.message().contains("@e12"), "{failure}");
         }
     }
 
@@ -610,18 +528,13 @@ mod tests {
             match schema {
                 Value::Array(items) => items.iter().for_each(|item| look(tool, item)),
                 Value::Object(object) => {
-                    for word in [
-                        "$schema", "$ref", "$defs", "anyOf", "oneOf", "allOf", "format",
-                    ] {
+                    for word in ["$schema", "$ref", "$defs", "anyOf", "oneOf", "allOf", "format"] {
                         assert!(
                             !object.contains_key(word) || object[word]["type"].is_string(),
                             "{tool}: {word} in {schema}"
                         );
                     }
-                    assert!(
-                        !object.get("type").is_some_and(Value::is_array),
-                        "{tool}: {schema}"
-                    );
+                    assert!(!object.get("type").is_some_and(Value::is_array), "{tool}: {schema}");
                     object.values().for_each(|value| look(tool, value));
                 }
                 _ => {}
@@ -633,12 +546,7 @@ mod tests {
                 assert!(schema["properties"].is_object(), "{}", tool.name());
                 look(tool.name(), &Value::Object(schema));
             }
-            assert_eq!(
-                tool.input_schema()["additionalProperties"],
-                false,
-                "{}",
-                tool.name()
-            );
+            assert_eq!(tool.input_schema()["additionalProperties"], false, "{}", tool.name());
         }
     }
 
@@ -651,7 +559,7 @@ mod tests {
                     "name": tool.name(),
                     "title": tool.title(),
                     "description": tool.description(),
-                    "inputSchema": tool.input_schema(),
+                    "inputSchema": tool.listed_schema(),
                     "annotations": {
                         "readOnlyHint": tool.hints().read_only,
                         "destructiveHint": tool.hints().destructive,
@@ -670,14 +578,8 @@ mod tests {
         let selection: Selection = "browser_click, browser_read_snapshot".parse().unwrap();
         let names: Vec<_> = selection.tools().into_iter().map(Tool::name).collect();
         assert_eq!(names, ["browser_click", "browser_snapshot"]);
-        assert_eq!(
-            "browser_clik".parse::<Selection>().unwrap_err().near,
-            Some("browser_click")
-        );
-        assert_eq!(
-            "all".parse::<Selection>().unwrap().tools().len(),
-            all().len()
-        );
+        assert_eq!("browser_clik".parse::<Selection>().unwrap_err().near, Some("browser_click"));
+        assert_eq!("all".parse::<Selection>().unwrap().tools().len(), all().len());
     }
 
     #[test]

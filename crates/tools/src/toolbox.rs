@@ -30,14 +30,7 @@ impl Toolbox {
     /// A toolbox for this engine.
     pub fn new(engine: Engine, settings: Settings) -> Self {
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
-        Self {
-            shared: Arc::new(Shared {
-                engine,
-                settings: Arc::new(settings),
-                tasks,
-                stop,
-            }),
-        }
+        Self { shared: Arc::new(Shared { engine, settings: Arc::new(settings), tasks, stop }) }
     }
 
     /// A new owner, without sessions. They end with its last handle.

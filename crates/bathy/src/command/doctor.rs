@@ -13,11 +13,8 @@ use crate::output;
 /// Says what this machine can do, and fails where the main job cannot run.
 pub(super) async fn run(matches: &ArgMatches, layers: &Layers) -> Result<ExitCode, Failure> {
     let config = layers.config()?;
-    let report = if matches.get_flag("noLaunch") {
-        look(&config)
-    } else {
-        examine(&config.lookup(), config.containment).await
-    };
+    let report =
+        if matches.get_flag("noLaunch") { look(&config) } else { examine(&config.lookup(), config.containment).await };
     let verdict = verdict(&config, &report);
     if matches.get_flag("json") {
         let data = data(&report);
@@ -28,10 +25,7 @@ pub(super) async fn run(matches: &ArgMatches, layers: &Layers) -> Result<ExitCod
     } else {
         tell(&report, &verdict);
     }
-    Ok(verdict.map_or_else(
-        |failure| output::exit_code(failure.code()),
-        |()| ExitCode::SUCCESS,
-    ))
+    Ok(verdict.map_or_else(|failure| output::exit_code(failure.code()), |()| ExitCode::SUCCESS))
 }
 
 /// Only looks for a browser.
@@ -40,40 +34,21 @@ fn look(config: &Config) -> MachineReport {
         Ok(executable) => Finding {
             name: "browser",
             outcome: Outcome::Good,
-            detail: format!(
-                "{} ({}, by {})",
-                executable.path().display(),
-                executable.kind(),
-                executable.source()
-            ),
+            detail: format!("{} ({}, by {})", executable.path().display(), executable.kind(), executable.source()),
             advice: None,
         },
-        Err(error) => Finding {
-            name: "browser",
-            outcome: Outcome::Bad,
-            detail: error.to_string(),
-            advice: Some(error.advice()),
-        },
+        Err(error) => {
+            Finding { name: "browser", outcome: Outcome::Bad, detail: error.to_string(), advice: Some(error.advice()) }
+        }
     };
-    MachineReport {
-        findings: vec![finding],
-        level: None,
-    }
+    MachineReport { findings: vec![finding], level: None }
 }
 
 fn verdict(config: &Config, report: &MachineReport) -> Result<(), Failure> {
-    let Some(bad) = report
-        .findings
-        .iter()
-        .find(|finding| finding.outcome == Outcome::Bad)
-    else {
+    let Some(bad) = report.findings.iter().find(|finding| finding.outcome == Outcome::Bad) else {
         return Ok(());
     };
-    let code = if find(&config.lookup()).is_err() {
-        Code::MissingBinary
-    } else {
-        Code::LaunchFailed
-    };
+    let code = if find(&config.lookup()).is_err() { Code::MissingBinary } else { Code::LaunchFailed };
     let failure = Failure::new(code, format_args!("{}: {}", bad.name, bad.detail));
     Err(match &bad.advice {
         Some(advice) => failure.with_hint(format_args!("{advice}.")),
@@ -102,22 +77,14 @@ fn data(report: &MachineReport) -> Value {
 }
 
 fn tell(report: &MachineReport, verdict: &Result<(), Failure>) {
-    let width = report
-        .findings
-        .iter()
-        .map(|finding| finding.name.len())
-        .max()
-        .unwrap_or_default();
+    let width = report.findings.iter().map(|finding| finding.name.len()).max().unwrap_or_default();
     for finding in &report.findings {
         let mark = match finding.outcome {
             Outcome::Good => "ok  ",
             Outcome::Warning => "warn",
             Outcome::Bad => "BAD ",
         };
-        output::answer(format_args!(
-            "{mark} {:width$}  {}",
-            finding.name, finding.detail
-        ));
+        output::answer(format_args!("{mark} {:width$}  {}", finding.name, finding.detail));
         if let Some(advice) = &finding.advice {
             output::answer(format_args!("     {:width$}  -> {advice}", ""));
         }

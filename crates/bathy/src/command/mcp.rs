@@ -16,34 +16,21 @@ pub(super) async fn run(layers: &Layers) -> Result<ExitCode, Failure> {
     let engine = Engine::new(config.engine_options()?);
     let ledger = engine.ledger().clone();
     let toolbox = Toolbox::new(engine, config.tools.clone());
-    let options = bathy_mcp::Options {
-        tools: config.selection,
-        structured: config.structured,
-    };
+    let options = bathy_mcp::Options { tools: config.selection, structured: config.structured };
     let served = bathy_mcp::serve_stdio(&toolbox, options, stop).await;
     toolbox.close().await;
     ledger.flush().await;
-    served
-        .map(|()| ExitCode::SUCCESS)
-        .map_err(|error| Failure::new(Code::ActionFailed, error))
+    served.map(|()| ExitCode::SUCCESS).map_err(|error| Failure::new(Code::ActionFailed, error))
 }
 
 /// Hosts end servers by closing their input, by SIGINT or by SIGTERM.
 #[cfg(unix)]
 fn stop_on_signals(stop: &CancellationToken) -> Result<(), Failure> {
     use tokio::signal::unix::{SignalKind, signal};
-    for kind in [
-        SignalKind::interrupt(),
-        SignalKind::terminate(),
-        SignalKind::hangup(),
-    ] {
+    for kind in [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()] {
         let stop = stop.clone();
-        let mut signals = signal(kind).map_err(|error| {
-            Failure::new(
-                Code::ActionFailed,
-                format_args!("signals cannot be handled: {error}"),
-            )
-        })?;
+        let mut signals = signal(kind)
+            .map_err(|error| Failure::new(Code::ActionFailed, format_args!("signals cannot be handled: {error}")))?;
         tokio::spawn(async move {
             signals.recv().await;
             stop.cancel();

@@ -49,10 +49,7 @@ fn dispatch(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         },
         Some(("completions", matches)) => Ok(completions(matches)),
         Some(("__docs", matches)) => {
-            let directory = matches
-                .get_one::<PathBuf>("directory")
-                .cloned()
-                .unwrap_or_default();
+            let directory = matches.get_one::<PathBuf>("directory").cloned().unwrap_or_default();
             docs::write(&directory)
         }
         _ => Err(Failure::invalid("there is no such command")),
@@ -74,12 +71,7 @@ fn block_on(work: impl Future<Output = Result<ExitCode, Failure>>) -> Result<Exi
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
-        .map_err(|error| {
-            Failure::new(
-                Code::ActionFailed,
-                format_args!("threads cannot be started: {error}"),
-            )
-        })?;
+        .map_err(|error| Failure::new(Code::ActionFailed, format_args!("threads cannot be started: {error}")))?;
     let outcome = runtime.block_on(work);
     // A read of standard input that is not a pipe cannot be called off, so this does not wait for everything.
     runtime.shutdown_timeout(SHUTDOWN);
@@ -88,43 +80,27 @@ fn block_on(work: impl Future<Output = Result<ExitCode, Failure>>) -> Result<Exi
 
 /// The log goes to standard error alone: standard output belongs to MCP and to answers.
 fn start_log() {
-    let filter =
-        EnvFilter::try_from_env("BATHY_LOG").unwrap_or_else(|_| EnvFilter::new("warn,rmcp=error"));
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(io::stderr)
-        .init();
+    let filter = EnvFilter::try_from_env("BATHY_LOG").unwrap_or_else(|_| EnvFilter::new("warn,rmcp=error"));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).init();
 }
 
 fn misuse(error: &clap::Error, as_json: bool) -> ExitCode {
     let helpful = matches!(
         error.kind(),
-        ErrorKind::DisplayHelp
-            | ErrorKind::DisplayVersion
-            | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
     );
     if helpful || !as_json {
         // A reader that has gone away has seen what it wanted.
         let _ = error.print();
-        return if error.kind() == ErrorKind::DisplayHelp
-            || error.kind() == ErrorKind::DisplayVersion
-        {
+        return if error.kind() == ErrorKind::DisplayHelp || error.kind() == ErrorKind::DisplayVersion {
             ExitCode::SUCCESS
         } else {
             output::exit_code(Code::InvalidArgument)
         };
     }
     let text = error.to_string();
-    let first = text
-        .lines()
-        .next()
-        .unwrap_or_default()
-        .trim_start_matches("error: ")
-        .to_owned();
-    output::failure(
-        &Failure::invalid(first).with_hint("See `bathy --help`."),
-        true,
-    )
+    let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+    output::failure(&Failure::invalid(first).with_hint("See `bathy --help`."), true)
 }
 
 fn completions(matches: &ArgMatches) -> ExitCode {

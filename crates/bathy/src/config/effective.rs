@@ -9,8 +9,7 @@ use std::time::Duration;
 use bathy_browser::EngineOptions;
 use bathy_chromium::{Backend, Containment, Environment, Lookup};
 use bathy_egress::{
-    Bypass, GateOptions, HostOverrides, Ledger, NameServerResolver, OverrideResolver, Resolve,
-    SystemResolver, Upstream,
+    Bypass, GateOptions, HostOverrides, Ledger, NameServerResolver, OverrideResolver, Resolve, SystemResolver, Upstream,
 };
 use bathy_policy::{Policy, PolicyConfig};
 use bathy_tools::{Code, Failure, Selection, Settings};
@@ -111,26 +110,19 @@ impl Config {
 
     fn resolver(&self) -> Result<Arc<dyn Resolve>, Failure> {
         let unusable = |key: &str, error: &dyn std::fmt::Display| {
-            Failure::new(
-                Code::InvalidArgument,
-                format_args!("`{key}` cannot be used: {error}"),
-            )
+            Failure::new(Code::InvalidArgument, format_args!("`{key}` cannot be used: {error}"))
         };
         let resolver: Arc<dyn Resolve> = match self.resolver {
             ResolverChoice::System => Arc::new(SystemResolver),
-            ResolverChoice::Server(server) => Arc::new(
-                NameServerResolver::new(server).map_err(|error| unusable("resolver", &error))?,
-            ),
+            ResolverChoice::Server(server) => {
+                Arc::new(NameServerResolver::new(server).map_err(|error| unusable("resolver", &error))?)
+            }
         };
         if self.host_overrides.is_empty() {
             return Ok(resolver);
         }
-        let pairs = self
-            .host_overrides
-            .iter()
-            .map(|(name, address)| (name, vec![*address]));
-        let overrides =
-            HostOverrides::new(pairs).map_err(|error| unusable("hostOverrides", &error))?;
+        let pairs = self.host_overrides.iter().map(|(name, address)| (name, vec![*address]));
+        let overrides = HostOverrides::new(pairs).map_err(|error| unusable("hostOverrides", &error))?;
         Ok(Arc::new(OverrideResolver::new(overrides, resolver)))
     }
 

@@ -42,12 +42,7 @@ pub(crate) enum Raw {
 }
 
 /// Keys of the documentation that come with later versions: saying so beats ignoring them.
-pub(super) const NOT_YET: &[&str] = &[
-    "storageStatePath",
-    "uploadsDir",
-    "allowEvaluate",
-    "isolation",
-];
+pub(super) const NOT_YET: &[&str] = &["storageStatePath", "uploadsDir", "allowEvaluate", "isolation"];
 
 /// The longest span that may be set, in milliseconds: a day.
 const DAY: u64 = 24 * 3600 * 1000;
@@ -59,19 +54,10 @@ const fn key(
     apply: fn(&mut Config, &Raw) -> Result<(), String>,
     show: fn(&Config) -> String,
 ) -> Key {
-    Key {
-        name,
-        kind,
-        about,
-        apply,
-        show,
-    }
+    Key { name, kind, about, apply, show }
 }
 
-const MILLISECONDS: Kind = Kind::Number {
-    least: 1,
-    most: DAY,
-};
+const MILLISECONDS: Kind = Kind::Number { least: 1, most: DAY };
 
 /// Every key, in the order of the documentation.
 pub(crate) const KEYS: &[Key] = &[
@@ -79,47 +65,28 @@ pub(crate) const KEYS: &[Key] = &[
         "allowedHosts",
         Kind::List,
         "Hosts that pages may come from, each with its subdomains; `*.host` for subdomains alone, `host:port` for one port. Empty: any public host",
-        |config, raw| {
-            raw.parsed()
-                .map(|hosts| config.policy.allowed_hosts = hosts)
-        },
+        |config, raw| raw.parsed().map(|hosts| config.policy.allowed_hosts = hosts),
         |config| listed(&config.policy.allowed_hosts),
     ),
     key(
         "allowedResourceHosts",
         Kind::List,
         "Hosts that pages may load from besides; `*` for any public host. Unset: those of allowedHosts alone",
-        |config, raw| {
-            raw.parsed()
-                .map(|hosts| config.policy.allowed_resource_hosts = Some(hosts))
-        },
-        |config| {
-            config
-                .policy
-                .allowed_resource_hosts
-                .as_deref()
-                .map(listed)
-                .unwrap_or_default()
-        },
+        |config, raw| raw.parsed().map(|hosts| config.policy.allowed_resource_hosts = Some(hosts)),
+        |config| config.policy.allowed_resource_hosts.as_deref().map(listed).unwrap_or_default(),
     ),
     key(
         "allowPrivateNetwork",
         Kind::Flag,
         "Open loopback, private, link-local and all other addresses that are not public",
-        |config, raw| {
-            raw.flag()
-                .map(|flag| config.policy.allow_private_network = flag)
-        },
+        |config, raw| raw.flag().map(|flag| config.policy.allow_private_network = flag),
         |config| config.policy.allow_private_network.to_string(),
     ),
     key(
         "allowedNetworks",
         Kind::List,
         "Addresses or networks that are not public and yet open, such as `127.0.0.1:8080` or `10.0.0.0/8`",
-        |config, raw| {
-            raw.parsed()
-                .map(|networks| config.policy.allowed_networks = networks)
-        },
+        |config, raw| raw.parsed().map(|networks| config.policy.allowed_networks = networks),
         |config| listed(&config.policy.allowed_networks),
     ),
     key(
@@ -129,10 +96,7 @@ pub(crate) const KEYS: &[Key] = &[
         |config, raw| overrides(raw).map(|pairs| config.host_overrides = pairs),
         |config| {
             let pairs = config.host_overrides.iter();
-            pairs
-                .map(|(name, address)| format!("{name}={address}"))
-                .collect::<Vec<_>>()
-                .join(",")
+            pairs.map(|(name, address)| format!("{name}={address}")).collect::<Vec<_>>().join(",")
         },
     ),
     key(
@@ -149,10 +113,7 @@ pub(crate) const KEYS: &[Key] = &[
         "containment",
         Kind::Text,
         "How the browser is held: `kernel` (a network namespace of its own, or no browser), `browser`, or `auto`",
-        |config, raw| {
-            raw.parse()
-                .map(|containment| config.containment = containment)
-        },
+        |config, raw| raw.parse().map(|containment| config.containment = containment),
         |config| config.containment.to_string(),
     ),
     key(
@@ -206,14 +167,10 @@ pub(crate) const KEYS: &[Key] = &[
         "Hosts and networks that are reached without that proxy",
         |config, raw| {
             let rules = raw.list()?;
-            rules
-                .join(",")
-                .parse()
-                .map_err(|error: bathy_egress::BypassError| error.to_string())
-                .map(|bypass| {
-                    config.bypass = bypass;
-                    config.bypass_rules = rules;
-                })
+            rules.join(",").parse().map_err(|error: bathy_egress::BypassError| error.to_string()).map(|bypass| {
+                config.bypass = bypass;
+                config.bypass_rules = rules;
+            })
         },
         |config| config.bypass_rules.join(","),
     ),
@@ -221,61 +178,40 @@ pub(crate) const KEYS: &[Key] = &[
         "navigationTimeoutMs",
         MILLISECONDS,
         "How long a navigation may take",
-        |config, raw| {
-            raw.milliseconds()
-                .map(|span| config.tools.navigation_timeout = span)
-        },
+        |config, raw| raw.milliseconds().map(|span| config.tools.navigation_timeout = span),
         |config| config.tools.navigation_timeout.as_millis().to_string(),
     ),
     key(
         "actionTimeoutMs",
         MILLISECONDS,
         "How long any other call may take",
-        |config, raw| {
-            raw.milliseconds()
-                .map(|span| config.tools.action_timeout = span)
-        },
+        |config, raw| raw.milliseconds().map(|span| config.tools.action_timeout = span),
         |config| config.tools.action_timeout.as_millis().to_string(),
     ),
     key(
         "maxTextChars",
-        Kind::Number {
-            least: 1,
-            most: 10_000_000,
-        },
+        Kind::Number { least: 1, most: 10_000_000 },
         "The most characters of any text or outline",
         |config, raw| raw.size().map(|chars| config.tools.max_text_chars = chars),
         |config| config.tools.max_text_chars.to_string(),
     ),
     key(
         "maxSessions",
-        Kind::Number {
-            least: 1,
-            most: 1000,
-        },
+        Kind::Number { least: 1, most: 1000 },
         "How many sessions an owner may have at once",
         |config, raw| raw.size().map(|count| config.tools.max_sessions = count),
         |config| config.tools.max_sessions.to_string(),
     ),
     key(
         "sessionIdleMs",
-        Kind::Number {
-            least: 1,
-            most: 30 * DAY,
-        },
+        Kind::Number { least: 1, most: 30 * DAY },
         "How long a session may be unused before it is closed",
-        |config, raw| {
-            raw.milliseconds()
-                .map(|span| config.tools.session_idle = span)
-        },
+        |config, raw| raw.milliseconds().map(|span| config.tools.session_idle = span),
         |config| config.tools.session_idle.as_millis().to_string(),
     ),
     key(
         "spareSessions",
-        Kind::Number {
-            least: 0,
-            most: 100,
-        },
+        Kind::Number { least: 0, most: 100 },
         "How many sessions are kept warm, so that a new one starts at once",
         |config, raw| raw.size().map(|count| config.spare_sessions = count),
         |config| config.spare_sessions.to_string(),
@@ -284,18 +220,8 @@ pub(crate) const KEYS: &[Key] = &[
         "artifactsDir",
         Kind::Path,
         "Where pictures and other files go. Unset: a private folder that is removed at the end",
-        |config, raw| {
-            raw.path()
-                .map(|path| config.artifacts_directory = Some(path))
-        },
-        |config| {
-            shown(
-                config
-                    .artifacts_directory
-                    .as_ref()
-                    .map(|path| path.display()),
-            )
-        },
+        |config, raw| raw.path().map(|path| config.artifacts_directory = Some(path)),
+        |config| shown(config.artifacts_directory.as_ref().map(|path| path.display())),
     ),
     key(
         "ledgerFile",
@@ -372,18 +298,12 @@ impl Raw {
                 _ => Err(format!("it is {text:?}; write true or false")),
             },
             Kind::Number { .. } => {
-                let number = text
-                    .trim()
-                    .parse()
-                    .map_err(|_| format!("it is {text:?}; write a whole number"))?;
+                let number = text.trim().parse().map_err(|_| format!("it is {text:?}; write a whole number"))?;
                 Self::number(kind, number)
             }
             Kind::Text | Kind::Path => Ok(Self::Text(text.to_owned())),
             Kind::List => {
-                let items = text
-                    .split(Self::SEPARATOR)
-                    .map(str::trim)
-                    .filter(|item| !item.is_empty());
+                let items = text.split(Self::SEPARATOR).map(str::trim).filter(|item| !item.is_empty());
                 Ok(Self::List(items.map(ToOwned::to_owned).collect()))
             }
         }
@@ -393,37 +313,24 @@ impl Raw {
     pub(super) fn of_toml(kind: Kind, value: &toml::Value) -> Result<Self, String> {
         match (kind, value) {
             (Kind::Flag, toml::Value::Boolean(flag)) => Ok(Self::Flag(*flag)),
-            (Kind::Number { least, most }, toml::Value::Integer(number)) => {
-                match u64::try_from(*number) {
-                    Ok(number) => Self::number(kind, number),
-                    Err(_) => Err(format!(
-                        "it is {number}; write a number from {least} to {most}"
-                    )),
-                }
-            }
+            (Kind::Number { least, most }, toml::Value::Integer(number)) => match u64::try_from(*number) {
+                Ok(number) => Self::number(kind, number),
+                Err(_) => Err(format!("it is {number}; write a number from {least} to {most}")),
+            },
             (Kind::Text | Kind::Path, toml::Value::String(text)) => Ok(Self::Text(text.clone())),
             (Kind::List, toml::Value::Array(items)) => {
-                let items = items
-                    .iter()
-                    .map(|item| item.as_str().map(ToOwned::to_owned));
-                items
-                    .collect::<Option<_>>()
-                    .map(Self::List)
-                    .ok_or_else(|| "its items are not all texts".to_owned())
+                let items = items.iter().map(|item| item.as_str().map(ToOwned::to_owned));
+                items.collect::<Option<_>>().map(Self::List).ok_or_else(|| "its items are not all texts".to_owned())
             }
-            (kind, value) => Err(format!(
-                "it is of the type {}; write {}",
-                value.type_str(),
-                kind.words()
-            )),
+            (kind, value) => Err(format!("it is of the type {}; write {}", value.type_str(), kind.words())),
         }
     }
 
     fn number(kind: Kind, number: u64) -> Result<Self, String> {
         match kind {
-            Kind::Number { least, most } if !(least..=most).contains(&number) => Err(format!(
-                "it is {number}; write a number from {least} to {most}"
-            )),
+            Kind::Number { least, most } if !(least..=most).contains(&number) => {
+                Err(format!("it is {number}; write a number from {least} to {most}"))
+            }
             _ => Ok(Self::Number(number)),
         }
     }
@@ -443,9 +350,7 @@ impl Raw {
     }
 
     fn size(&self) -> Result<usize, String> {
-        self.count()?
-            .try_into()
-            .map_err(|_| "it is too large".to_owned())
+        self.count()?.try_into().map_err(|_| "it is too large".to_owned())
     }
 
     fn milliseconds(&self) -> Result<Duration, String> {
@@ -454,9 +359,7 @@ impl Raw {
 
     fn text(&self) -> Result<&str, String> {
         match self {
-            Self::Text(text) if text.trim().is_empty() => {
-                Err("it is empty; leave the key out instead".to_owned())
-            }
+            Self::Text(text) if text.trim().is_empty() => Err("it is empty; leave the key out instead".to_owned()),
             Self::Text(text) => Ok(text),
             _ => Err(self.misfit()),
         }
@@ -492,16 +395,11 @@ impl Raw {
     }
 
     fn parse<T: FromStr<Err: ToString>>(&self) -> Result<T, String> {
-        self.text()?
-            .parse()
-            .map_err(|error: T::Err| error.to_string())
+        self.text()?.parse().map_err(|error: T::Err| error.to_string())
     }
 
     fn parsed<T: FromStr<Err: ToString>>(&self) -> Result<Vec<T>, String> {
-        self.list()?
-            .iter()
-            .map(|item| item.parse().map_err(|error: T::Err| error.to_string()))
-            .collect()
+        self.list()?.iter().map(|item| item.parse().map_err(|error: T::Err| error.to_string())).collect()
     }
 
     /// A value that its kind let through and its key does not take: a fault in the table, which a test would find.
@@ -528,13 +426,8 @@ fn overrides(raw: &Raw) -> Result<Vec<(String, IpAddr)>, String> {
         .list()?
         .iter()
         .map(|item| {
-            let (name, address) = item
-                .split_once('=')
-                .ok_or_else(|| format!("{item:?} is not `name=address`"))?;
-            let address = address
-                .trim()
-                .parse()
-                .map_err(|_| format!("{address:?} is not an address"))?;
+            let (name, address) = item.split_once('=').ok_or_else(|| format!("{item:?} is not `name=address`"))?;
+            let address = address.trim().parse().map_err(|_| format!("{address:?} is not an address"))?;
             Ok((name.trim().to_owned(), address))
         })
         .collect::<Result<_, String>>()?;
@@ -548,10 +441,8 @@ fn resolver(raw: &Raw) -> Result<ResolverChoice, String> {
     if text == "system" {
         return Ok(ResolverChoice::System);
     }
-    let server = text.parse::<SocketAddr>().or_else(|_| {
-        text.parse()
-            .map(|address: IpAddr| SocketAddr::new(address, 53))
-    });
+    let server =
+        text.parse::<SocketAddr>().or_else(|_| text.parse().map(|address: IpAddr| SocketAddr::new(address, 53)));
     server
         .map(ResolverChoice::Server)
         .map_err(|_| format!("{text:?} is neither `system` nor the address of a DNS server"))
@@ -567,25 +458,14 @@ fn backend(raw: &Raw) -> Result<Backend, String> {
 
 fn viewport(raw: &Raw) -> Result<(u32, u32), String> {
     let text = raw.text()?;
-    let side = |text: &str| {
-        text.trim()
-            .parse()
-            .ok()
-            .filter(|side| (100..=8000).contains(side))
-    };
+    let side = |text: &str| text.trim().parse().ok().filter(|side| (100..=8000).contains(side));
     text.split_once('x')
         .and_then(|(width, height)| Some((side(width)?, side(height)?)))
-        .ok_or_else(|| {
-            format!("{text:?} is not a size such as `1280x800`, each side from 100 to 8000")
-        })
+        .ok_or_else(|| format!("{text:?} is not a size such as `1280x800`, each side from 100 to 8000"))
 }
 
 fn listed<T: ToString>(items: &[T]) -> String {
-    items
-        .iter()
-        .map(ToString::to_string)
-        .collect::<Vec<_>>()
-        .join(",")
+    items.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
 }
 
 fn shown(value: Option<impl ToString>) -> String {
@@ -613,25 +493,20 @@ mod tests {
             }
             let raw = Raw::of_text(key.kind, &shown).unwrap();
             let mut config = Config::default();
-            (key.apply)(&mut config, &raw)
-                .unwrap_or_else(|reason| panic!("{}: {reason}", key.name));
+            (key.apply)(&mut config, &raw).unwrap_or_else(|reason| panic!("{}: {reason}", key.name));
             assert_eq!((key.show)(&config), shown, "{}", key.name);
         }
     }
 
     #[test]
     fn no_key_takes_a_value_of_another_kind() {
-        let values = [
-            Raw::Flag(true),
-            Raw::Number(1),
-            Raw::List(vec!["x".to_owned()]),
-        ];
+        let values = [Raw::Flag(true), Raw::Number(1), Raw::List(vec!["x".to_owned()])];
         for key in KEYS {
             for value in &values {
                 let fits = match (key.kind, value) {
-                    (Kind::Flag, Raw::Flag(_))
-                    | (Kind::Number { .. }, Raw::Number(_))
-                    | (Kind::List, Raw::List(_)) => continue,
+                    (Kind::Flag, Raw::Flag(_)) | (Kind::Number { .. }, Raw::Number(_)) | (Kind::List, Raw::List(_)) => {
+                        continue;
+                    }
                     _ => (key.apply)(&mut Config::default(), value).is_ok(),
                 };
                 assert!(!fits, "{} takes {value:?}", key.name);
@@ -643,11 +518,7 @@ mod tests {
     fn a_password_of_a_proxy_is_never_shown() {
         let mut config = Config::default();
         let key = Key::find("proxyServer").unwrap();
-        (key.apply)(
-            &mut config,
-            &Raw::Text("http://ada:secret@proxy.test:8080".to_owned()),
-        )
-        .unwrap();
+        (key.apply)(&mut config, &Raw::Text("http://ada:secret@proxy.test:8080".to_owned())).unwrap();
         assert_eq!((key.show)(&config), "http://proxy.test:8080");
     }
 }

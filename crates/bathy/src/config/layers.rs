@@ -93,19 +93,15 @@ impl Layers {
 
     /// Who set this key.
     pub(crate) fn origin(&self, key: &Key) -> Origin {
-        self.values
-            .get(key.name)
-            .map_or(Origin::Default, |(_, origin)| origin.clone())
+        self.values.get(key.name).map_or(Origin::Default, |(_, origin)| origin.clone())
     }
 
     fn file(&mut self, path: &Path, text: &str) -> Result<(), ConfigError> {
         let origin = Origin::File(path.to_owned());
-        let table: toml::Table =
-            text.parse()
-                .map_err(|error: toml::de::Error| ConfigError::File {
-                    path: path.display().to_string(),
-                    reason: error.to_string(),
-                })?;
+        let table: toml::Table = text.parse().map_err(|error: toml::de::Error| ConfigError::File {
+            path: path.display().to_string(),
+            reason: error.to_string(),
+        })?;
         for (name, value) in &table {
             let key = known(name, &origin)?;
             let raw = Raw::of_toml(key.kind, value).map_err(|reason| ConfigError::Value {
@@ -127,11 +123,7 @@ impl Layers {
                 continue;
             }
             let origin = Origin::Variable(name.to_owned());
-            let key = if fallback {
-                Key::find("proxyServer")
-            } else {
-                KEYS.iter().find(|key| key.variable() == name)
-            };
+            let key = if fallback { Key::find("proxyServer") } else { KEYS.iter().find(|key| key.variable() == name) };
             let Some(key) = key else {
                 return Err(unknown_variable(name, origin));
             };
@@ -139,11 +131,7 @@ impl Layers {
                 continue;
             }
             let Some(text) = value.to_str() else {
-                return Err(ConfigError::Value {
-                    key: key.name,
-                    origin,
-                    reason: "it is not UTF-8".to_owned(),
-                });
+                return Err(ConfigError::Value { key: key.name, origin, reason: "it is not UTF-8".to_owned() });
             };
             self.text(key, text, origin)?;
         }
@@ -156,11 +144,7 @@ impl Layers {
                 self.values.insert(key.name, (raw, origin));
                 Ok(())
             }
-            Err(reason) => Err(ConfigError::Value {
-                key: key.name,
-                origin,
-                reason,
-            }),
+            Err(reason) => Err(ConfigError::Value { key: key.name, origin, reason }),
         }
     }
 }
@@ -176,17 +160,10 @@ fn known(name: &str, origin: &Origin) -> Result<&'static Key, ConfigError> {
         return Ok(key);
     }
     if let Some(key) = NOT_YET.iter().find(|key| **key == name) {
-        return Err(ConfigError::NotYet {
-            key,
-            origin: origin.clone(),
-        });
+        return Err(ConfigError::NotYet { key, origin: origin.clone() });
     }
     let near = nearest(name, KEYS.iter().map(|key| key.name.to_owned()));
-    Err(ConfigError::Unknown {
-        key: shown(name),
-        origin: origin.clone(),
-        near,
-    })
+    Err(ConfigError::Unknown { key: shown(name), origin: origin.clone(), near })
 }
 
 fn unknown_variable(name: &str, origin: Origin) -> ConfigError {
@@ -194,22 +171,13 @@ fn unknown_variable(name: &str, origin: Origin) -> ConfigError {
         return ConfigError::NotYet { key, origin };
     }
     let near = nearest(name, KEYS.iter().map(Key::variable));
-    ConfigError::Unknown {
-        key: shown(name),
-        origin,
-        near,
-    }
+    ConfigError::Unknown { key: shown(name), origin, near }
 }
 
 fn nearest(name: &str, known: impl Iterator<Item = String>) -> Option<String> {
     let name = name.to_ascii_lowercase();
     known
-        .map(|known| {
-            (
-                strsim::jaro_winkler(&name, &known.to_ascii_lowercase()),
-                known,
-            )
-        })
+        .map(|known| (strsim::jaro_winkler(&name, &known.to_ascii_lowercase()), known))
         .filter(|(similarity, _)| *similarity > 0.8)
         .max_by(|(left, _), (right, _)| left.total_cmp(right))
         .map(|(_, known)| known)
@@ -220,29 +188,17 @@ fn shown(name: &str) -> String {
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> ConfigError {
-    ConfigError::File {
-        path: path.display().to_string(),
-        reason: error.to_string(),
-    }
+    ConfigError::File { path: path.display().to_string(), reason: error.to_string() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn layers(
-        file: &str,
-        variables: &[(&str, &str)],
-        flags: &[(&'static str, &str)],
-    ) -> Result<Layers, ConfigError> {
+    fn layers(file: &str, variables: &[(&str, &str)], flags: &[(&'static str, &str)]) -> Result<Layers, ConfigError> {
         let mut layers = Layers::default();
         layers.file(Path::new("/etc/bathy.toml"), file)?;
-        layers.variables(
-            variables
-                .iter()
-                .map(|(name, value)| (name.into(), value.into()))
-                .collect(),
-        )?;
+        layers.variables(variables.iter().map(|(name, value)| (name.into(), value.into())).collect())?;
         for (name, text) in flags {
             let key = Key::find(name).unwrap();
             layers.text(key, text, Origin::Flag(key.flag()))?;
@@ -261,31 +217,16 @@ mod tests {
     fn the_highest_layer_wins_and_is_named() {
         let layers = layers(
             "maxSessions = 2\nallowedHosts = [\"a.test\"]\nheadless = true",
-            &[
-                ("BATHY_MAX_SESSIONS", "3"),
-                ("BATHY_ALLOWED_HOSTS", "b.test, c.test"),
-                ("PATH", "x"),
-            ],
+            &[("BATHY_MAX_SESSIONS", "3"), ("BATHY_ALLOWED_HOSTS", "b.test, c.test"), ("PATH", "x")],
             &[("maxSessions", "4")],
         )
         .unwrap();
         let config = layers.config().unwrap();
         assert_eq!(config.tools.max_sessions, 4);
-        assert_eq!(
-            layers.origin(Key::find("maxSessions").unwrap()).to_string(),
-            "--max-sessions"
-        );
+        assert_eq!(layers.origin(Key::find("maxSessions").unwrap()).to_string(), "--max-sessions");
         assert_eq!(config.policy.allowed_hosts.len(), 2);
-        assert_eq!(
-            layers
-                .origin(Key::find("allowedHosts").unwrap())
-                .to_string(),
-            "$BATHY_ALLOWED_HOSTS"
-        );
-        assert_eq!(
-            layers.origin(Key::find("headless").unwrap()).to_string(),
-            "/etc/bathy.toml"
-        );
+        assert_eq!(layers.origin(Key::find("allowedHosts").unwrap()).to_string(), "$BATHY_ALLOWED_HOSTS");
+        assert_eq!(layers.origin(Key::find("headless").unwrap()).to_string(), "/etc/bathy.toml");
         assert_eq!(layers.origin(Key::find("tools").unwrap()), Origin::Default);
     }
 
@@ -296,10 +237,7 @@ mod tests {
                 problem("allowedHost = []", &[], &[]),
                 "/etc/bathy.toml sets `allowedHost`, which is not a key; did you mean `allowedHosts`?",
             ),
-            (
-                problem("x = 1", &[], &[]),
-                "/etc/bathy.toml sets `x`, which is not a key",
-            ),
+            (problem("x = 1", &[], &[]), "/etc/bathy.toml sets `x`, which is not a key"),
             (
                 problem("uploadsDir = \"/x\"", &[], &[]),
                 "/etc/bathy.toml sets `uploadsDir`, which this version does not support; leave it out",
@@ -352,41 +290,15 @@ mod tests {
         for (found, expected) in table {
             assert_eq!(found, expected);
         }
-        assert!(
-            problem("a = ", &[], &[])
-                .starts_with("/etc/bathy.toml cannot be read: TOML parse error")
-        );
+        assert!(problem("a = ", &[], &[]).starts_with("/etc/bathy.toml cannot be read: TOML parse error"));
     }
 
     #[test]
     fn the_harness_proxy_is_used_where_no_other_is_set() {
-        let ours = layers(
-            "",
-            &[
-                ("BATHY_PROXY_SERVER", "http://a.test:1"),
-                ("DSH_BROWSER_PROXY", "http://b.test:2"),
-            ],
-            &[],
-        );
-        assert_eq!(
-            ours.unwrap()
-                .config()
-                .unwrap()
-                .upstream
-                .unwrap()
-                .to_string(),
-            "http://a.test:1"
-        );
+        let ours =
+            layers("", &[("BATHY_PROXY_SERVER", "http://a.test:1"), ("DSH_BROWSER_PROXY", "http://b.test:2")], &[]);
+        assert_eq!(ours.unwrap().config().unwrap().upstream.unwrap().to_string(), "http://a.test:1");
         let theirs = layers("", &[("DSH_BROWSER_PROXY", "http://b.test:2")], &[]);
-        assert_eq!(
-            theirs
-                .unwrap()
-                .config()
-                .unwrap()
-                .upstream
-                .unwrap()
-                .to_string(),
-            "http://b.test:2"
-        );
+        assert_eq!(theirs.unwrap().config().unwrap().upstream.unwrap().to_string(), "http://b.test:2");
     }
 }

@@ -16,19 +16,11 @@ use bathy_tools::{Code, Failure};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ConfigError {
     #[error("{origin} sets `{key}`, which is not a key{}", .near.as_ref().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default())]
-    Unknown {
-        key: String,
-        origin: Origin,
-        near: Option<String>,
-    },
+    Unknown { key: String, origin: Origin, near: Option<String> },
     #[error("{origin} sets `{key}`, which this version does not support; leave it out")]
     NotYet { key: &'static str, origin: Origin },
     #[error("`{key}` from {origin} cannot be used: {reason}")]
-    Value {
-        key: &'static str,
-        origin: Origin,
-        reason: String,
-    },
+    Value { key: &'static str, origin: Origin, reason: String },
     #[error("{path} cannot be read: {reason}")]
     File { path: String, reason: String },
 }

@@ -15,16 +15,8 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 /// The program, with a home folder of its own and nothing of the surroundings but the path.
 pub(crate) fn bathy(home: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_bathy"));
-    command
-        .env_clear()
-        .env("PATH", std::env::var_os("PATH").unwrap())
-        .env("HOME", home)
-        .env("LANG", "C.UTF-8");
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .kill_on_drop(true);
+    command.env_clear().env("PATH", std::env::var_os("PATH").unwrap()).env("HOME", home).env("LANG", "C.UTF-8");
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     command
 }
 
@@ -32,11 +24,7 @@ pub(crate) fn bathy(home: &Path) -> Command {
 pub(crate) fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     #[cfg(unix)]
-    std::fs::set_permissions(
-        folder.path(),
-        std::os::unix::fs::PermissionsExt::from_mode(0o711),
-    )
-    .unwrap();
+    std::fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o711)).unwrap();
     folder
 }
 
@@ -49,7 +37,8 @@ pub(crate) struct Client {
     last_id: u64,
     /// Fields for `_meta` of every request, in the stateless era.
     meta: Option<Value>,
-    pub(crate) home: tempfile::TempDir,
+    /// Removed with the client.
+    _home: tempfile::TempDir,
 }
 
 impl Client {
@@ -61,26 +50,11 @@ impl Client {
     pub(crate) fn start_with(flags: &[&str], variables: &[(&str, &Path)]) -> Self {
         let home = folder();
         let mut command = bathy(home.path());
-        command
-            .args(["mcp", "--embedded"])
-            .args(flags)
-            .envs(variables.iter().copied());
-        let mut process = command
-            .stdin(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
+        command.args(["mcp", "--embedded"]).args(flags).envs(variables.iter().copied());
+        let mut process = command.stdin(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let output = BufReader::new(process.stdout.take().unwrap()).lines();
         let input = process.stdin.take();
-        Self {
-            process,
-            input,
-            output,
-            unread: VecDeque::new(),
-            last_id: 0,
-            meta: None,
-            home,
-        }
+        Self { process, input, output, unread: VecDeque::new(), last_id: 0, meta: None, _home: home }
     }
 
     /// Starts a server that may open loopback, and shakes hands in the old way.
@@ -116,24 +90,16 @@ impl Client {
     pub(crate) async fn send(&mut self, method: &str, mut params: Value) -> u64 {
         self.last_id += 1;
         if let Some(Value::Object(meta)) = &self.meta {
-            let own = params
-                .as_object_mut()
-                .unwrap()
-                .entry("_meta")
-                .or_insert_with(|| json!({}));
+            let own = params.as_object_mut().unwrap().entry("_meta").or_insert_with(|| json!({}));
             own.as_object_mut().unwrap().extend(meta.clone());
         }
-        self.write(
-            &json!({"jsonrpc": "2.0", "id": self.last_id, "method": method, "params": params})
-                .to_string(),
-        )
-        .await;
+        self.write(&json!({"jsonrpc": "2.0", "id": self.last_id, "method": method, "params": params}).to_string())
+            .await;
         self.last_id
     }
 
     pub(crate) async fn notify(&mut self, method: &str, params: Value) {
-        self.write(&json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string())
-            .await;
+        self.write(&json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string()).await;
     }
 
     /// Writes a line as it is.
@@ -145,9 +111,7 @@ impl Client {
 
     /// The answer to a request.
     pub(crate) async fn answer(&mut self, id: u64) -> Value {
-        self.find(|message| message["id"] == id)
-            .await
-            .unwrap_or_else(|| panic!("no answer to request {id}"))
+        self.find(|message| message["id"] == id).await.unwrap_or_else(|| panic!("no answer to request {id}"))
     }
 
     /// The first message like this, read already or yet to come; none when nothing comes any more.
@@ -156,10 +120,7 @@ impl Client {
             return self.unread.remove(index);
         }
         loop {
-            let line = tokio::time::timeout(PATIENCE, self.output.next_line())
-                .await
-                .ok()?
-                .unwrap()?;
+            let line = tokio::time::timeout(PATIENCE, self.output.next_line()).await.ok()?.unwrap()?;
             let message: Value = serde_json::from_str(&line).unwrap();
             if wanted(&message) {
                 return Some(message);
@@ -175,8 +136,7 @@ impl Client {
 
     /// Sends a call of a tool and gives its id.
     pub(crate) async fn send_call(&mut self, tool: &str, arguments: Value) -> u64 {
-        self.send("tools/call", json!({"name": tool, "arguments": arguments}))
-            .await
+        self.send("tools/call", json!({"name": tool, "arguments": arguments})).await
     }
 
     /// Calls a tool and gives the result, an error too.
@@ -212,32 +172,18 @@ impl Client {
 
     /// What the server exits with.
     pub(crate) async fn exit_code(&mut self) -> Option<i32> {
-        tokio::time::timeout(PATIENCE, self.process.wait())
-            .await
-            .expect("an end")
-            .unwrap()
-            .code()
+        tokio::time::timeout(PATIENCE, self.process.wait()).await.expect("an end").unwrap().code()
     }
 }
 
 /// The text content of a result.
 pub(crate) fn text(result: &Value) -> String {
     let blocks = result["content"].as_array().unwrap();
-    blocks
-        .iter()
-        .filter_map(|block| block["text"].as_str())
-        .collect::<Vec<_>>()
-        .join("\n")
+    blocks.iter().filter_map(|block| block["text"].as_str()).collect::<Vec<_>>().join("\n")
 }
 
 /// The ref on the first line of an outline that holds this.
 pub(crate) fn reference(outline: &str, what: &str) -> String {
-    let line = outline
-        .lines()
-        .find(|line| line.contains(what))
-        .unwrap_or_else(|| panic!("{what} in {outline}"));
-    line.split_whitespace()
-        .find(|word| word.starts_with("@e"))
-        .unwrap()
-        .to_owned()
+    let line = outline.lines().find(|line| line.contains(what)).unwrap_or_else(|| panic!("{what} in {outline}"));
+    line.split_whitespace().find(|word| word.starts_with("@e")).unwrap().to_owned()
 }

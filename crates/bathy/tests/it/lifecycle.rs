@@ -32,17 +32,7 @@ fn processes() -> HashMap<u32, (u32, Process)> {
             return None;
         }
         let name = front.split_once('(')?.1.to_owned();
-        Some((
-            id,
-            (
-                fields[1].parse().ok()?,
-                Process {
-                    id,
-                    started: fields[19].to_owned(),
-                    name,
-                },
-            ),
-        ))
+        Some((id, (fields[1].parse().ok()?, Process { id, started: fields[19].to_owned(), name })))
     })
     .collect()
 }
@@ -64,35 +54,24 @@ fn below(root: u32) -> Vec<Process> {
 }
 
 fn alive(process: &Process) -> bool {
-    processes()
-        .get(&process.id)
-        .is_some_and(|(_, now)| now == process)
+    processes().get(&process.id).is_some_and(|(_, now)| now == process)
 }
 
 fn signal(name: &str, id: u32) {
-    let sent = std::process::Command::new("kill")
-        .args([&format!("-{name}"), &id.to_string()])
-        .status()
-        .unwrap();
+    let sent = std::process::Command::new("kill").args([&format!("-{name}"), &id.to_string()]).status().unwrap();
     assert!(sent.success());
 }
 
 fn names(folder: &Path) -> Vec<String> {
-    fs::read_dir(folder)
-        .unwrap()
-        .flatten()
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .collect()
+    fs::read_dir(folder).unwrap().flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
 /// Waits until nothing of the server is left: no process, no file.
 async fn nothing_left(processes: &[Process], temporary: &Path) {
     let begun = Instant::now();
     loop {
-        let (alive, left): (Vec<_>, _) = (
-            processes.iter().filter(|process| alive(process)).collect(),
-            names(temporary),
-        );
+        let (alive, left): (Vec<_>, _) =
+            (processes.iter().filter(|process| alive(process)).collect(), names(temporary));
         if alive.is_empty() && left.is_empty() {
             return;
         }
@@ -104,17 +83,9 @@ async fn nothing_left(processes: &[Process], temporary: &Path) {
 /// A server that has a page open, all its processes, and the folder for its temporary files.
 async fn at_work(site: &TestSite) -> (Client, Vec<Process>, tempfile::TempDir) {
     let temporary = folder();
-    let mut client = Client::start_with(
-        &["--allow-private-network"],
-        &[("TMPDIR", temporary.path())],
-    );
+    let mut client = Client::start_with(&["--allow-private-network"], &[("TMPDIR", temporary.path())]);
     client.initialize().await;
-    client
-        .ok(
-            "browser_navigate",
-            json!({"url": site.url("forms/order.html")}),
-        )
-        .await;
+    client.ok("browser_navigate", json!({"url": site.url("forms/order.html")})).await;
     client.ok("browser_screenshot", json!({})).await;
     let processes = below(client.id());
     assert!(processes.len() > 2, "{processes:?}");
@@ -132,11 +103,7 @@ async fn a_host_that_closes_the_input_or_sends_a_signal_gets_a_clean_end() {
             signal_name => signal(signal_name, client.id()),
         }
         assert_eq!(client.exit_code().await, Some(0), "{way}");
-        assert!(
-            begun.elapsed() < AFTER_DEATH,
-            "{way}: {:?}",
-            begun.elapsed()
-        );
+        assert!(begun.elapsed() < AFTER_DEATH, "{way}: {:?}", begun.elapsed());
         nothing_left(&processes, temporary.path()).await;
     }
 }
@@ -145,18 +112,8 @@ async fn a_host_that_closes_the_input_or_sends_a_signal_gets_a_clean_end() {
 async fn the_end_does_not_wait_for_a_call_that_runs() {
     let site = TestSite::start().await;
     let (mut client, processes, temporary) = at_work(&site).await;
-    client
-        .send_call(
-            "browser_navigate",
-            json!({"url": site.url("slow?ms=20000")}),
-        )
-        .await;
-    site.wait_request(
-        |request| request.path.contains("slow"),
-        Duration::from_secs(5),
-    )
-    .await
-    .unwrap();
+    client.send_call("browser_navigate", json!({"url": site.url("slow?ms=20000")})).await;
+    site.wait_request(|request| request.path.contains("slow"), Duration::from_secs(5)).await.unwrap();
     let begun = Instant::now();
     signal("TERM", client.id());
     assert_eq!(client.exit_code().await, Some(0));
@@ -183,9 +140,8 @@ async fn a_server_that_never_spoke_ends_cleanly_too() {
 async fn a_browser_that_is_killed_gives_one_clear_error_and_then_works() {
     let site = TestSite::start().await;
     let (mut client, processes, _temporary) = at_work(&site).await;
-    let browser = processes
-        .iter()
-        .filter(|process| process.name.contains("chrom") || process.name.contains("headless"));
+    let browser =
+        processes.iter().filter(|process| process.name.contains("chrom") || process.name.contains("headless"));
     for process in browser {
         if alive(process) {
             signal("KILL", process.id);
@@ -193,12 +149,7 @@ async fn a_browser_that_is_killed_gives_one_clear_error_and_then_works() {
     }
     let failure = client.err("browser_read_text", json!({})).await;
     assert!(failure.starts_with("BROWSER_CLOSED"), "{failure}");
-    let answer = client
-        .ok(
-            "browser_navigate",
-            json!({"url": site.url("forms/order.html")}),
-        )
-        .await;
+    let answer = client.ok("browser_navigate", json!({"url": site.url("forms/order.html")})).await;
     assert!(answer.contains("order.html"), "{answer}");
 }
 
@@ -206,99 +157,50 @@ async fn a_browser_that_is_killed_gives_one_clear_error_and_then_works() {
 async fn without_a_browser_the_server_lives_and_recovers_once_there_is_one() {
     let folder = folder();
     let program = folder.path().join("chromium-headless-shell");
-    let flags = [
-        "--allow-private-network",
-        "--executable-path",
-        program.to_str().unwrap(),
-    ];
+    let flags = ["--allow-private-network", "--executable-path", program.to_str().unwrap()];
     let site = TestSite::start().await;
     let begun = Instant::now();
     let mut client = Client::start(&flags);
     client.initialize().await;
+    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+    let failure = client.err("browser_navigate", json!({"url": site.url("act/nothing.html")})).await;
     assert!(
-        begun.elapsed() < Duration::from_secs(2),
-        "{:?}",
-        begun.elapsed()
-    );
-    let failure = client
-        .err(
-            "browser_navigate",
-            json!({"url": site.url("act/nothing.html")}),
-        )
-        .await;
-    assert!(
-        failure.starts_with("BROWSER_MISSING_BINARY: ")
-            && failure.contains("Nothing has to be restarted"),
+        failure.starts_with("BROWSER_MISSING_BINARY: ") && failure.contains("Nothing has to be restarted"),
         "{failure}"
     );
     client.ok("browser_session_list", json!({})).await;
     let found = bathy_chromium::find(&bathy_chromium::Lookup::of_this_process()).unwrap();
     // A script passes the arguments on, whatever program is there.
-    fs::write(
-        &program,
-        format!("#!/bin/sh\nexec '{}' \"$@\"\n", found.path().display()),
-    )
-    .unwrap();
-    fs::set_permissions(
-        &program,
-        std::os::unix::fs::PermissionsExt::from_mode(0o755),
-    )
-    .unwrap();
-    client
-        .ok(
-            "browser_navigate",
-            json!({"url": site.url("act/nothing.html")}),
-        )
-        .await;
+    fs::write(&program, format!("#!/bin/sh\nexec '{}' \"$@\"\n", found.path().display())).unwrap();
+    fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    client.ok("browser_navigate", json!({"url": site.url("act/nothing.html")})).await;
 }
 
 #[tokio::test]
 async fn nothing_listens_on_the_machine() {
     let site = TestSite::start().await;
-    let mut client =
-        Client::open_with(&["--allow-private-network", "--containment", "kernel"]).await;
-    client
-        .ok(
-            "browser_navigate",
-            json!({"url": site.url("forms/order.html")}),
-        )
-        .await;
+    let mut client = Client::open_with(&["--allow-private-network", "--containment", "kernel"]).await;
+    client.ok("browser_navigate", json!({"url": site.url("forms/order.html")})).await;
     let mut sockets = sockets_of(client.id());
     for process in below(client.id()) {
         sockets.extend(sockets_of(process.id));
     }
     // In our network namespace; the gate listens in the browser's.
     for table in ["/proc/net/tcp", "/proc/net/tcp6"] {
-        for line in fs::read_to_string(table)
-            .unwrap_or_default()
-            .lines()
-            .skip(1)
-        {
+        for line in fs::read_to_string(table).unwrap_or_default().lines().skip(1) {
             let fields: Vec<_> = line.split_whitespace().collect();
             let listening = fields[3] == "0A";
-            assert!(
-                !(listening && sockets.contains(&fields[9].to_owned())),
-                "{line}"
-            );
+            assert!(!(listening && sockets.contains(&fields[9].to_owned())), "{line}");
         }
     }
 }
 
 fn sockets_of(id: u32) -> Vec<String> {
-    let files = fs::read_dir(format!("/proc/{id}/fd"))
-        .into_iter()
-        .flatten()
-        .flatten();
+    let files = fs::read_dir(format!("/proc/{id}/fd")).into_iter().flatten().flatten();
     files
         .filter_map(|file| {
             let target = fs::read_link(file.path()).ok()?;
-            Some(
-                target
-                    .to_str()?
-                    .strip_prefix("socket:[")?
-                    .strip_suffix(']')?
-                    .to_owned(),
-            )
+            Some(target.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.to_owned())
         })
         .collect()
 }

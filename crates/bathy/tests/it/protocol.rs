@@ -15,10 +15,7 @@ async fn the_handshake_of_the_earlier_revisions_works() {
     assert_eq!(hello["serverInfo"]["name"], "bathysphere");
     assert!(hello["capabilities"]["tools"].is_object());
     let instructions = hello["instructions"].as_str().unwrap();
-    assert!(
-        instructions.contains("untrusted") && instructions.len() < 1000,
-        "{instructions}"
-    );
+    assert!(instructions.contains("untrusted") && instructions.len() < 1000, "{instructions}");
     let tools = client.request("tools/list", json!({})).await;
     assert!(tools["result"]["tools"].as_array().unwrap().len() >= 15);
 }
@@ -29,27 +26,14 @@ async fn the_stateless_revision_works_without_any_handshake() {
     let mut client = Client::start(&["--allow-private-network"]);
     client.stateless();
     let found = client.request("server/discover", json!({})).await;
-    let versions = found["result"]["supportedVersions"]
-        .as_array()
-        .unwrap_or_else(|| panic!("{found}"));
+    let versions = found["result"]["supportedVersions"].as_array().unwrap_or_else(|| panic!("{found}"));
     assert!(versions.contains(&json!("2026-07-28")), "{found}");
     let listed = client.request("tools/list", json!({})).await;
     assert_eq!(listed["result"]["resultType"], "complete", "{listed}");
-    assert!(
-        listed["result"]["ttlMs"].is_u64() && listed["result"]["cacheScope"].is_string(),
-        "{listed}"
-    );
-    let answer = client
-        .call(
-            "browser_navigate",
-            json!({"url": site.url("forms/order.html")}),
-        )
-        .await;
+    assert!(listed["result"]["ttlMs"].is_u64() && listed["result"]["cacheScope"].is_string(), "{listed}");
+    let answer = client.call("browser_navigate", json!({"url": site.url("forms/order.html")})).await;
     assert_eq!(answer["resultType"], "complete");
-    assert!(
-        text(&answer).contains("untrusted content of 127.0.0.1"),
-        "{answer}"
-    );
+    assert!(text(&answer).contains("untrusted content of 127.0.0.1"), "{answer}");
     let again = client.ok("browser_read_text", json!({})).await;
     assert!(again.contains("order.html"), "{again}");
 }
@@ -63,24 +47,13 @@ async fn the_list_is_small_plain_sorted_annotated_and_always_the_same() {
     let size = list.to_string().len();
     assert!(size <= 10_240, "{size} bytes");
     let tools = list.as_array().unwrap();
-    let names: Vec<_> = tools
-        .iter()
-        .map(|tool| tool["name"].as_str().unwrap())
-        .collect();
+    let names: Vec<_> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
     assert!(names.is_sorted(), "{names:?}");
     for tool in tools {
-        for hint in [
-            "readOnlyHint",
-            "destructiveHint",
-            "idempotentHint",
-            "openWorldHint",
-        ] {
+        for hint in ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] {
             assert!(tool["annotations"][hint].is_boolean(), "{tool}");
         }
-        assert!(
-            tool["title"].is_string() && tool["outputSchema"].is_null(),
-            "{tool}"
-        );
+        assert!(tool["title"].is_string() && tool["outputSchema"].is_null(), "{tool}");
         assert!(tool["inputSchema"]["properties"].is_object(), "{tool}");
     }
     assert!(!list.to_string().contains("$schema"));
@@ -89,20 +62,9 @@ async fn the_list_is_small_plain_sorted_annotated_and_always_the_same() {
 #[tokio::test]
 async fn an_unknown_tool_is_a_protocol_error_with_the_nearest_name() {
     let mut client = Client::open().await;
-    let answer = client
-        .request(
-            "tools/call",
-            json!({"name": "browser_clik", "arguments": {}}),
-        )
-        .await;
+    let answer = client.request("tools/call", json!({"name": "browser_clik", "arguments": {}})).await;
     assert_eq!(answer["error"]["code"], -32602, "{answer}");
-    assert!(
-        answer["error"]["message"]
-            .as_str()
-            .unwrap()
-            .contains("`browser_click`"),
-        "{answer}"
-    );
+    assert!(answer["error"]["message"].as_str().unwrap().contains("`browser_click`"), "{answer}");
     client.ok("browser_session_list", json!({})).await;
 }
 
@@ -112,28 +74,14 @@ async fn bad_arguments_are_errors_for_the_model() {
     for (arguments, expected) in [
         (json!({}), "argument `url` is missing"),
         (json!({"url": 3}), "argument `url` is 3"),
-        (
-            json!({"url": "http://a.test/", "waitTill": "load"}),
-            "Did you mean `waitUntil`?",
-        ),
-        (
-            json!({"url": "x".repeat(2_000_000)}),
-            "argument `url` is 2000000 characters long",
-        ),
-        (
-            json!({"url": "http://a.test/", "timeoutMs": 0}),
-            "argument `timeoutMs` is 0",
-        ),
+        (json!({"url": "http://a.test/", "waitTill": "load"}), "Did you mean `waitUntil`?"),
+        (json!({"url": "x".repeat(2_000_000)}), "argument `url` is 2000000 characters long"),
+        (json!({"url": "http://a.test/", "timeoutMs": 0}), "argument `timeoutMs` is 0"),
     ] {
         let failure = client.err("browser_navigate", arguments).await;
-        assert!(
-            failure.starts_with("BROWSER_INVALID_ARGUMENT: ") && failure.contains(expected),
-            "{failure}"
-        );
+        assert!(failure.starts_with("BROWSER_INVALID_ARGUMENT: ") && failure.contains(expected), "{failure}");
     }
-    let without = client
-        .request("tools/call", json!({"name": "browser_session_list"}))
-        .await;
+    let without = client.request("tools/call", json!({"name": "browser_session_list"})).await;
     assert_ne!(without["result"]["isError"], true, "{without}");
 }
 
@@ -141,19 +89,9 @@ async fn bad_arguments_are_errors_for_the_model() {
 async fn only_selected_tools_are_there() {
     let mut client = Client::open_with(&["--tools", "browser_navigate,browser_snapshot"]).await;
     let list = client.request("tools/list", json!({})).await["result"]["tools"].clone();
-    let names: Vec<_> = list
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|tool| tool["name"].as_str().unwrap().to_owned())
-        .collect();
+    let names: Vec<_> = list.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect();
     assert_eq!(names, ["browser_navigate", "browser_snapshot"]);
-    let answer = client
-        .request(
-            "tools/call",
-            json!({"name": "browser_click", "arguments": {}}),
-        )
-        .await;
+    let answer = client.request("tools/call", json!({"name": "browser_click", "arguments": {}})).await;
     assert_eq!(answer["error"]["code"], -32602, "{answer}");
 }
 
@@ -162,30 +100,13 @@ async fn structured_answers_come_where_they_are_asked_for() {
     let site = TestSite::start().await;
     let mut client = Client::open_with(&["--allow-private-network", "--structured"]).await;
     let list = client.request("tools/list", json!({})).await["result"]["tools"].clone();
-    assert!(
-        list.as_array()
-            .unwrap()
-            .iter()
-            .all(|tool| tool["outputSchema"]["properties"].is_object()),
-        "{list}"
-    );
-    let answer = client
-        .call(
-            "browser_navigate",
-            json!({"url": site.url("forms/order.html")}),
-        )
-        .await;
+    assert!(list.as_array().unwrap().iter().all(|tool| tool["outputSchema"]["properties"].is_object()), "{list}");
+    let answer = client.call("browser_navigate", json!({"url": site.url("forms/order.html")})).await;
     let data = &answer["structuredContent"];
-    assert!(
-        data["session"].is_string() && data["title"].is_string() && data["statusCode"] == 200,
-        "{data}"
-    );
+    assert!(data["session"].is_string() && data["title"].is_string() && data["statusCode"] == 200, "{data}");
     assert!(text(&answer).contains("untrusted"));
     let failure = client.call("browser_click", json!({"ref": "@e9999"})).await;
-    assert_eq!(
-        failure["structuredContent"]["code"], "BROWSER_NO_SUCH_ELEMENT",
-        "{failure}"
-    );
+    assert_eq!(failure["structuredContent"]["code"], "BROWSER_NO_SUCH_ELEMENT", "{failure}");
 }
 
 #[tokio::test]
@@ -199,10 +120,7 @@ async fn progress_is_told_to_whoever_asks() {
     let first = client.find(progress).await.unwrap();
     let second = client.find(progress).await.unwrap();
     assert_eq!(first["params"]["progressToken"], "mine");
-    assert!(
-        first["params"]["progress"].as_f64() < second["params"]["progress"].as_f64(),
-        "{first} {second}"
-    );
+    assert!(first["params"]["progress"].as_f64() < second["params"]["progress"].as_f64(), "{first} {second}");
     assert!(client.answer(id).await["result"]["isError"] != true);
 }
 
@@ -210,41 +128,15 @@ async fn progress_is_told_to_whoever_asks() {
 async fn a_cancelled_call_stops_gets_no_answer_and_the_next_runs_at_once() {
     let site = TestSite::start().await;
     let mut client = Client::open().await;
-    client
-        .ok(
-            "browser_navigate",
-            json!({"url": site.url("act/nothing.html")}),
-        )
-        .await;
-    let slow = client
-        .send_call(
-            "browser_navigate",
-            json!({"url": site.url("slow?ms=20000")}),
-        )
-        .await;
-    site.wait_request(
-        |request| request.path.contains("slow"),
-        Duration::from_secs(5),
-    )
-    .await
-    .unwrap();
+    client.ok("browser_navigate", json!({"url": site.url("act/nothing.html")})).await;
+    let slow = client.send_call("browser_navigate", json!({"url": site.url("slow?ms=20000")})).await;
+    site.wait_request(|request| request.path.contains("slow"), Duration::from_secs(5)).await.unwrap();
     let begun = Instant::now();
-    client
-        .notify(
-            "notifications/cancelled",
-            json!({"requestId": slow, "reason": "test"}),
-        )
-        .await;
+    client.notify("notifications/cancelled", json!({"requestId": slow, "reason": "test"})).await;
     client.ok("browser_read_text", json!({})).await;
-    assert!(
-        begun.elapsed() < Duration::from_millis(500),
-        "{:?}",
-        begun.elapsed()
-    );
+    assert!(begun.elapsed() < Duration::from_millis(500), "{:?}", begun.elapsed());
     // A cancellation of what is answered already, as a host sends at its end, changes nothing.
-    client
-        .notify("notifications/cancelled", json!({"requestId": slow - 1}))
-        .await;
+    client.notify("notifications/cancelled", json!({"requestId": slow - 1})).await;
     client.ok("browser_session_list", json!({})).await;
     client.end_input();
     assert!(client.find(|message| message["id"] == slow).await.is_none());
@@ -255,30 +147,17 @@ async fn calls_run_in_the_order_in_which_they_were_sent() {
     let site = TestSite::start().await;
     let mut client = Client::open().await;
     let slow = site.url("slow?ms=500");
-    let quick: Vec<_> = (0..6)
-        .map(|number| site.url(&format!("act/nothing.html?{number}")))
-        .collect();
-    let mut ids = vec![
-        client
-            .send_call("browser_navigate", json!({"url": slow, "read": "none"}))
-            .await,
-    ];
+    let quick: Vec<_> = (0..6).map(|number| site.url(&format!("act/nothing.html?{number}"))).collect();
+    let mut ids = vec![client.send_call("browser_navigate", json!({"url": slow, "read": "none"})).await];
     for url in &quick {
-        ids.push(
-            client
-                .send_call("browser_navigate", json!({"url": url, "read": "none"}))
-                .await,
-        );
+        ids.push(client.send_call("browser_navigate", json!({"url": url, "read": "none"})).await);
     }
     for id in ids {
         assert_ne!(client.answer(id).await["result"]["isError"], true);
     }
     let paths = site.requests().into_iter().map(|request| request.path);
     let asked: Vec<_> = paths.filter(|path| path.contains('?')).collect();
-    let expected: Vec<_> = std::iter::once(&slow)
-        .chain(&quick)
-        .map(|url| url.replace(&site.origin(), ""))
-        .collect();
+    let expected: Vec<_> = std::iter::once(&slow).chain(&quick).map(|url| url.replace(&site.origin(), "")).collect();
     assert_eq!(asked, expected);
 }
 
@@ -287,10 +166,7 @@ async fn a_line_beyond_all_bounds_or_without_sense_does_not_end_the_server() {
     let mut client = Client::open().await;
     let huge = "x".repeat(6 << 20);
     client
-        .write(
-            &json!({"jsonrpc": "2.0", "id": 900, "method": "tools/call", "params": {"name": huge}})
-                .to_string(),
-        )
+        .write(&json!({"jsonrpc": "2.0", "id": 900, "method": "tools/call", "params": {"name": huge}}).to_string())
         .await;
     client.write("this is not JSON").await;
     client.write("{\"jsonrpc\": \"2.0\"}").await;

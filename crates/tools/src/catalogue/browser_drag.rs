@@ -31,7 +31,7 @@ impl PageTool for Drag {
         idempotent: false,
         verb: "drag",
         example: r#"{"from": "@e4", "to": "@e9"}"#,
-        everyday: true,
+        everyday: false,
         common: Common::Page,
     };
     type Params = Params;

@@ -30,7 +30,7 @@ impl PageTool for Hover {
         idempotent: true,
         verb: "hover",
         example: r#"{"ref": "@e7"}"#,
-        everyday: true,
+        everyday: false,
         common: Common::Page,
     };
     type Params = Params;

@@ -10,10 +10,7 @@ use crate::support::{Stage, call, session_of};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn eight_sessions_side_by_side_never_see_each_others_cookies() {
-    let settings = Settings {
-        max_sessions: 8,
-        ..Settings::default()
-    };
+    let settings = Settings { max_sessions: 8, ..Settings::default() };
     let stage = Stage::with(settings, None).await;
     let mut sessions = tokio::task::JoinSet::new();
     for client in 0..8 {
@@ -21,38 +18,16 @@ async fn eight_sessions_side_by_side_never_see_each_others_cookies() {
         let set = stage.site.url(&format!("cookie/set?client={client}"));
         let echo = stage.site.url("echo.html");
         sessions.spawn(async move {
-            let started = call(&owner, "browser_session_start", json!({}))
-                .await
-                .unwrap();
+            let started = call(&owner, "browser_session_start", json!({})).await.unwrap();
             let session = session_of(&started);
-            call(
-                &owner,
-                "browser_navigate",
-                json!({"url": set, "session": session}),
-            )
-            .await
-            .unwrap();
+            call(&owner, "browser_navigate", json!({"url": set, "session": session})).await.unwrap();
             for step in 0..5 {
                 let url = format!("{echo}?step={step}");
-                let answer = call(
-                    &owner,
-                    "browser_navigate",
-                    json!({"url": url, "session": session}),
-                )
-                .await
-                .unwrap();
+                let answer = call(&owner, "browser_navigate", json!({"url": url, "session": session})).await.unwrap();
                 assert_eq!(session_of(&answer), session);
-                assert!(
-                    answer.text.contains(&format!("client={client}")),
-                    "{}",
-                    answer.text
-                );
+                assert!(answer.text.contains(&format!("client={client}")), "{}", answer.text);
                 for other in (0..8).filter(|other| *other != client) {
-                    assert!(
-                        !answer.text.contains(&format!("client={other}")),
-                        "{}",
-                        answer.text
-                    );
+                    assert!(!answer.text.contains(&format!("client={other}")), "{}", answer.text);
                 }
             }
         });
@@ -66,16 +41,8 @@ async fn eight_sessions_side_by_side_never_see_each_others_cookies() {
 #[tokio::test(flavor = "multi_thread")]
 async fn two_navigations_at_once_run_one_after_the_other() {
     let stage = Stage::set().await;
-    stage
-        .ok(
-            "browser_navigate",
-            json!({"url": stage.site.url("act/nothing.html")}),
-        )
-        .await;
-    let (slow, quick) = (
-        stage.site.url("slow?ms=400"),
-        stage.site.url("act/next.html"),
-    );
+    stage.ok("browser_navigate", json!({"url": stage.site.url("act/nothing.html")})).await;
+    let (slow, quick) = (stage.site.url("slow?ms=400"), stage.site.url("act/next.html"));
     let first = call(&stage.owner, "browser_navigate", json!({"url": slow}));
     let second = call(&stage.owner, "browser_navigate", json!({"url": quick}));
     // Made in the other order than their places were taken.
@@ -90,68 +57,30 @@ async fn two_navigations_at_once_run_one_after_the_other() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cancelled_load_stops_and_the_next_call_runs_at_once() {
     let stage = Stage::set().await;
-    stage
-        .ok(
-            "browser_navigate",
-            json!({"url": stage.site.url("act/nothing.html")}),
-        )
-        .await;
+    stage.ok("browser_navigate", json!({"url": stage.site.url("act/nothing.html")})).await;
     let slow = stage.site.url("slow?ms=20000");
     let load = tokio::spawn(call(&stage.owner, "browser_navigate", json!({"url": slow})));
-    let asked = stage
-        .site
-        .wait_request(
-            |request| request.path.contains("slow"),
-            Duration::from_secs(5),
-        )
-        .await;
+    let asked = stage.site.wait_request(|request| request.path.contains("slow"), Duration::from_secs(5)).await;
     assert!(asked.is_some());
     load.abort();
     let begun = Instant::now();
     let answer = stage.ok("browser_read_text", json!({})).await;
-    assert!(
-        begun.elapsed() < Duration::from_millis(500),
-        "{:?}",
-        begun.elapsed()
-    );
-    assert!(
-        answer.data["url"]
-            .as_str()
-            .unwrap()
-            .contains("nothing.html"),
-        "{}",
-        answer.text
-    );
+    assert!(begun.elapsed() < Duration::from_millis(500), "{:?}", begun.elapsed());
+    assert!(answer.data["url"].as_str().unwrap().contains("nothing.html"), "{}", answer.text);
     let aborted = stage.engine.ledger().recent(None, 100);
-    assert!(
-        aborted
-            .iter()
-            .any(|entry| entry.reason.as_deref() == Some("BROWSER_ABORTED"))
-    );
+    assert!(aborted.iter().any(|entry| entry.reason.as_deref() == Some("BROWSER_ABORTED")));
     stage.toolbox.close().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_owner_sees_and_stops_its_own_sessions_alone() {
     let stage = Stage::set().await;
-    let session = session_of(
-        &stage
-            .ok("browser_session_start", json!({"label": "mine"}))
-            .await,
-    );
+    let session = session_of(&stage.ok("browser_session_start", json!({"label": "mine"})).await);
     let stranger = stage.toolbox.owner();
-    let listed = call(&stranger, "browser_session_list", json!({}))
-        .await
-        .unwrap();
+    let listed = call(&stranger, "browser_session_list", json!({})).await.unwrap();
     assert_eq!(listed.data["sessions"], json!([]));
-    for tool in [
-        "browser_read_text",
-        "browser_session_stop",
-        "browser_session_list",
-    ] {
-        let failure = call(&stranger, tool, json!({"session": session}))
-            .await
-            .unwrap_err();
+    for tool in ["browser_read_text", "browser_session_stop", "browser_session_list"] {
+        let failure = call(&stranger, tool, json!({"session": session})).await.unwrap_err();
         assert_eq!(failure.code(), Code::NoSuchSession, "{tool}");
         assert!(!failure.to_string().contains("mine"), "{failure}");
     }
@@ -168,63 +97,33 @@ async fn the_named_session_becomes_the_current_one() {
     let first = session_of(&stage.ok("browser_session_start", json!({})).await);
     let second = session_of(&stage.ok("browser_session_start", json!({})).await);
     assert_ne!(first, second);
-    assert_eq!(
-        session_of(&stage.ok("browser_read_text", json!({})).await),
-        second
-    );
-    assert_eq!(
-        session_of(
-            &stage
-                .ok("browser_read_text", json!({"session": first}))
-                .await
-        ),
-        first
-    );
-    assert_eq!(
-        session_of(&stage.ok("browser_read_text", json!({})).await),
-        first
-    );
+    assert_eq!(session_of(&stage.ok("browser_read_text", json!({})).await), second);
+    assert_eq!(session_of(&stage.ok("browser_read_text", json!({"session": first})).await), first);
+    assert_eq!(session_of(&stage.ok("browser_read_text", json!({})).await), first);
     stage.ok("browser_session_stop", json!({})).await;
     // None is current now, and no call picks one by itself.
-    assert_eq!(
-        stage.code("browser_read_text", json!({})).await,
-        Code::NoSuchSession
-    );
+    assert_eq!(stage.code("browser_read_text", json!({})).await, Code::NoSuchSession);
     stage.ok("browser_close", json!({})).await;
-    assert_eq!(
-        stage.code("browser_read_text", json!({})).await,
-        Code::NoPage
-    );
+    assert_eq!(stage.code("browser_read_text", json!({})).await, Code::NoPage);
     stage.ok("browser_close", json!({})).await;
     stage.toolbox.close().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_owner_has_no_more_sessions_than_it_may() {
-    let settings = Settings {
-        max_sessions: 2,
-        ..Settings::default()
-    };
+    let settings = Settings { max_sessions: 2, ..Settings::default() };
     let stage = Stage::with(settings, None).await;
     stage.ok("browser_session_start", json!({})).await;
     let second = session_of(&stage.ok("browser_session_start", json!({})).await);
-    assert_eq!(
-        stage.code("browser_session_start", json!({})).await,
-        Code::SessionLimit
-    );
-    stage
-        .ok("browser_session_stop", json!({"session": second}))
-        .await;
+    assert_eq!(stage.code("browser_session_start", json!({})).await, Code::SessionLimit);
+    stage.ok("browser_session_stop", json!({"session": second})).await;
     stage.ok("browser_session_start", json!({})).await;
     stage.toolbox.close().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_unused_session_goes_away_and_the_next_call_says_so() {
-    let settings = Settings {
-        session_idle: Duration::from_millis(200),
-        ..Settings::default()
-    };
+    let settings = Settings { session_idle: Duration::from_millis(200), ..Settings::default() };
     let stage = Stage::with(settings, None).await;
     let session = session_of(&stage.ok("browser_session_start", json!({})).await);
     let gone = async {
@@ -232,15 +131,8 @@ async fn an_unused_session_goes_away_and_the_next_call_says_so() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(5), gone)
-        .await
-        .unwrap();
-    assert_eq!(
-        stage
-            .code("browser_read_text", json!({"session": session}))
-            .await,
-        Code::NoSuchSession
-    );
+    tokio::time::timeout(Duration::from_secs(5), gone).await.unwrap();
+    assert_eq!(stage.code("browser_read_text", json!({"session": session})).await, Code::NoSuchSession);
     stage.toolbox.close().await;
 }
 
@@ -248,27 +140,13 @@ async fn an_unused_session_goes_away_and_the_next_call_says_so() {
 async fn stop_overtakes_a_load_and_what_waits_behind_it() {
     let stage = Stage::set().await;
     let session = session_of(&stage.ok("browser_session_start", json!({})).await);
-    let load = tokio::spawn(call(
-        &stage.owner,
-        "browser_navigate",
-        json!({"url": stage.site.url("slow?ms=20000")}),
-    ));
+    let load = tokio::spawn(call(&stage.owner, "browser_navigate", json!({"url": stage.site.url("slow?ms=20000")})));
     let waiting = tokio::spawn(call(&stage.owner, "browser_read_text", json!({})));
-    let asked = stage
-        .site
-        .wait_request(
-            |request| request.path.contains("slow"),
-            Duration::from_secs(5),
-        )
-        .await;
+    let asked = stage.site.wait_request(|request| request.path.contains("slow"), Duration::from_secs(5)).await;
     assert!(asked.is_some());
     let begun = Instant::now();
     let stopped = stage.ok("browser_session_stop", json!({})).await;
-    assert!(
-        begun.elapsed() < Duration::from_secs(2),
-        "{:?}",
-        begun.elapsed()
-    );
+    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
     assert_eq!(stopped.data["stopped"], session);
     assert_eq!(load.await.unwrap().unwrap_err().code(), Code::Closed);
     assert_eq!(waiting.await.unwrap().unwrap_err().code(), Code::Closed);
@@ -278,36 +156,13 @@ async fn stop_overtakes_a_load_and_what_waits_behind_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_narrower_allowlist_holds_and_a_wider_one_is_refused() {
     let stage = Stage::set().await;
-    let started = stage
-        .ok(
-            "browser_session_start",
-            json!({"allowedHosts": ["127.0.0.1"]}),
-        )
-        .await;
+    let started = stage.ok("browser_session_start", json!({"allowedHosts": ["127.0.0.1"]})).await;
     assert_eq!(started.data["policy"]["allowedHosts"], json!(["127.0.0.1"]));
     let other = stage.site.other_url("act/nothing.html");
-    assert_eq!(
-        stage.code("browser_navigate", json!({"url": other})).await,
-        Code::HostNotAllowed
-    );
-    stage
-        .ok(
-            "browser_navigate",
-            json!({"url": stage.site.url("act/nothing.html")}),
-        )
-        .await;
-    assert_eq!(
-        stage
-            .code("browser_session_start", json!({"allowedHosts": []}))
-            .await,
-        Code::InvalidArgument
-    );
-    assert_eq!(
-        stage
-            .code("browser_session_start", json!({"allowedHosts": ["*"]}))
-            .await,
-        Code::InvalidArgument
-    );
+    assert_eq!(stage.code("browser_navigate", json!({"url": other})).await, Code::HostNotAllowed);
+    stage.ok("browser_navigate", json!({"url": stage.site.url("act/nothing.html")})).await;
+    assert_eq!(stage.code("browser_session_start", json!({"allowedHosts": []})).await, Code::InvalidArgument);
+    assert_eq!(stage.code("browser_session_start", json!({"allowedHosts": ["*"]})).await, Code::InvalidArgument);
     stage.toolbox.close().await;
 }
 
@@ -317,73 +172,26 @@ async fn a_page_that_loops_for_ever_harms_only_itself() {
     let looping = stage.site.url("hostile/loop-at-load.html");
     let begun = Instant::now();
     // Whether it counts as loaded is the page's affair; that an answer comes is ours.
-    let _ = stage
-        .call(
-            "browser_navigate",
-            json!({"url": looping, "timeoutMs": 2000}),
-        )
-        .await;
-    let _ = stage
-        .call("browser_read_text", json!({"timeoutMs": 1000}))
-        .await;
-    assert!(
-        begun.elapsed() < Duration::from_secs(8),
-        "{:?}",
-        begun.elapsed()
-    );
-    let started = stage
-        .ok(
-            "browser_session_start",
-            json!({"url": stage.site.url("act/nothing.html")}),
-        )
-        .await;
-    stage
-        .ok(
-            "browser_session_stop",
-            json!({"session": session_of(&started)}),
-        )
-        .await;
+    let _ = stage.call("browser_navigate", json!({"url": looping, "timeoutMs": 2000})).await;
+    let _ = stage.call("browser_read_text", json!({"timeoutMs": 1000})).await;
+    assert!(begun.elapsed() < Duration::from_secs(8), "{:?}", begun.elapsed());
+    let started = stage.ok("browser_session_start", json!({"url": stage.site.url("act/nothing.html")})).await;
+    stage.ok("browser_session_stop", json!({"session": session_of(&started)})).await;
     let listed = stage.ok("browser_session_list", json!({})).await;
     let session = listed.data["sessions"][0]["session"].clone();
-    stage
-        .ok(
-            "browser_navigate",
-            json!({"url": stage.site.url("act/nothing.html"), "session": session}),
-        )
-        .await;
+    stage.ok("browser_navigate", json!({"url": stage.site.url("act/nothing.html"), "session": session})).await;
     stage.toolbox.close().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_ledger_tells_every_action_and_no_argument() {
     let stage = Stage::set().await;
-    stage
-        .ok(
-            "browser_navigate",
-            json!({"url": stage.site.url("forms/order.html?token=sesame")}),
-        )
-        .await;
-    assert_eq!(
-        stage
-            .code("browser_navigate", json!({"url": "ftp://sesame.test/"}))
-            .await,
-        Code::UnsupportedScheme
-    );
-    assert_eq!(
-        stage
-            .code("browser_fill", json!({"ref": "@e9999", "value": "sesame"}))
-            .await,
-        Code::NoSuchElement
-    );
+    stage.ok("browser_navigate", json!({"url": stage.site.url("forms/order.html?token=sesame")})).await;
+    assert_eq!(stage.code("browser_navigate", json!({"url": "ftp://sesame.test/"})).await, Code::UnsupportedScheme);
+    assert_eq!(stage.code("browser_fill", json!({"ref": "@e9999", "value": "sesame"})).await, Code::NoSuchElement);
     let entries = stage.engine.ledger().recent(None, 1000);
-    let actions: Vec<_> = entries
-        .iter()
-        .filter(|entry| entry.kind == "action")
-        .collect();
-    let told: Vec<_> = actions
-        .iter()
-        .map(|entry| (entry.method.as_deref().unwrap(), entry.verdict))
-        .collect();
+    let actions: Vec<_> = entries.iter().filter(|entry| entry.kind == "action").collect();
+    let told: Vec<_> = actions.iter().map(|entry| (entry.method.as_deref().unwrap(), entry.verdict)).collect();
     let expected = [
         ("browser_navigate", Verdict::Allowed),
         ("browser_navigate", Verdict::Refused),
@@ -392,13 +200,7 @@ async fn the_ledger_tells_every_action_and_no_argument() {
     assert_eq!(told, expected);
     assert_eq!(actions[0].host, "127.0.0.1");
     assert!(!actions[0].session.is_empty());
-    let text = serde_json::to_string(
-        &actions
-            .iter()
-            .map(|entry| (***entry).clone())
-            .collect::<Vec<_>>(),
-    )
-    .unwrap();
+    let text = serde_json::to_string(&actions.iter().map(|entry| (***entry).clone()).collect::<Vec<_>>()).unwrap();
     assert!(!text.contains("sesame"), "{text}");
     stage.toolbox.close().await;
 }

@@ -25,10 +25,7 @@ impl Stage {
     }
 
     pub(crate) async fn with(settings: Settings, artifacts_directory: Option<PathBuf>) -> Self {
-        let policy = PolicyConfig {
-            allow_private_network: true,
-            ..PolicyConfig::default()
-        };
+        let policy = PolicyConfig { allow_private_network: true, ..PolicyConfig::default() };
         let engine = Engine::new(EngineOptions {
             lookup: Lookup::of_this_process(),
             containment: Containment::Auto,
@@ -42,12 +39,7 @@ impl Stage {
         });
         let toolbox = Toolbox::new(engine.clone(), settings);
         let owner = toolbox.owner();
-        Self {
-            site: TestSite::start().await,
-            engine,
-            toolbox,
-            owner,
-        }
+        Self { site: TestSite::start().await, engine, toolbox, owner }
     }
 
     /// Calls a tool for the first owner.
@@ -57,9 +49,7 @@ impl Stage {
 
     /// Calls a tool that has to succeed.
     pub(crate) async fn ok(&self, tool: &str, arguments: Value) -> Answer {
-        self.call(tool, arguments)
-            .await
-            .unwrap_or_else(|failure| panic!("{tool}: {failure}"))
+        self.call(tool, arguments).await.unwrap_or_else(|failure| panic!("{tool}: {failure}"))
     }
 
     /// Calls a tool that has to fail, and gives its code.
@@ -77,9 +67,7 @@ pub(crate) fn call(
     tool: &str,
     arguments: Value,
 ) -> impl Future<Output = Result<Answer, Failure>> + Send + use<> {
-    let Value::Object(arguments) = arguments else {
-        panic!("an object")
-    };
+    let Value::Object(arguments) = arguments else { panic!("an object") };
     let tool = find(tool).unwrap();
     let (owner, place) = (owner.clone(), owner.place());
     async move { owner.call(place, tool, arguments, None).await }
