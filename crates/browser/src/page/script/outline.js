@@ -99,15 +99,17 @@ const foldRuns = (entry, keep) => {
     let end = start + 1;
     while (end < kids.length && kids[end].role === role) end += 1;
     const left = end === kids.length ? unread : 0;
-    if (end - start + left <= keep + 2 || end - start <= keep || !FOLDABLE.has(role)) {
+    if ((end - start + left <= keep + 2 && left === 0) || !FOLDABLE.has(role)) {
       for (; start < end; start += 1) result.push(kids[start]);
       continue;
     }
     const seen = kids.slice(start, end).findIndex(holdsInView);
-    const first = seen > 0 ? Math.min(start + seen, end - keep) : start;
+    const shown = Math.min(keep, end - start);
+    const first = seen > 0 ? Math.min(start + seen, end - shown) : start;
+    const after = end - first - shown + left;
     if (first > start) result.push({ folded: first - start, role, owner: entry, before: true });
-    for (let index = first; index < first + keep; index += 1) result.push(kids[index]);
-    if (first + keep < end + left) result.push({ folded: end - first - keep + left, role, owner: entry, before: false });
+    for (let index = first; index < first + shown; index += 1) result.push(kids[index]);
+    if (after > 0) result.push({ folded: after, role, owner: entry, before: false });
     start = end;
   }
   return result;
