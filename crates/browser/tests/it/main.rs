@@ -3,7 +3,9 @@
 mod act;
 mod capture;
 mod leaks;
+mod lifetime;
 mod navigation;
+mod policy;
 mod reading;
 mod seeing;
 mod support;

@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use bathy_browser::{Containment, Deadline, Engine, SessionOptions, WaitUntil};
 use bathy_egress::{
-    GateOptions, HostOverrides, Ledger, LedgerEvent, LedgerEvents, OverrideResolver,
-    SystemResolver, Verdict,
+    GateOptions, HostOverrides, Ledger, LedgerEvent, LedgerEvents, OverrideResolver, SystemResolver, Verdict,
 };
 use bathy_policy::{Policy, PolicyConfig};
 use bathy_testsite::{Canary, TestSite};
@@ -21,7 +20,7 @@ use vectors::Vector;
 /// Where the forbidden host is.
 const FORBIDDEN: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 3);
 /// Sessions side by side.
-const SIDE_BY_SIDE: usize = 6;
+const SIDE_BY_SIDE: usize = 8;
 /// What a vector that was refused may still try after that.
 const AFTERMATH: Duration = Duration::from_millis(60);
 /// How long the positive control waits for a vector that is said to reach its canary.
@@ -48,9 +47,7 @@ async fn where_everything_is_allowed_the_same_pages_reach_it() {
 /// The allowed site, a name, and no address but that of the site.
 fn allowlist() -> Policy {
     Policy::new(PolicyConfig {
-        allowed_hosts: ["127.0.0.1", "allowed.test"]
-            .map(|host| host.parse().unwrap())
-            .into(),
+        allowed_hosts: ["127.0.0.1", "allowed.test"].map(|host| host.parse().unwrap()).into(),
         allowed_networks: vec!["127.0.0.1/32".parse().unwrap()],
         ..PolicyConfig::default()
     })
@@ -79,10 +76,8 @@ impl Report {
     async fn of(containment: Containment, policy: Policy, mode: Mode) -> Self {
         let site = TestSite::start().await;
         let forbidden = [("allowed.test", vec![FORBIDDEN.into()])];
-        let resolver = OverrideResolver::new(
-            HostOverrides::new(forbidden).unwrap(),
-            std::sync::Arc::new(SystemResolver),
-        );
+        let resolver =
+            OverrideResolver::new(HostOverrides::new(forbidden).unwrap(), std::sync::Arc::new(SystemResolver));
         let engine = Engine::new(bathy_browser::EngineOptions {
             containment,
             gate: GateOptions {
@@ -92,19 +87,14 @@ impl Report {
             },
             ..options(policy)
         });
-        let vectors = vectors::all()
-            .into_iter()
-            .filter(|vector| mode == Mode::Sealed || vector.never.is_none());
+        let vectors = vectors::all().into_iter().filter(|vector| mode == Mode::Sealed || vector.never.is_none());
         let outcomes = stream::iter(vectors.enumerate())
             .map(|(number, vector)| attempt(&engine, &site, number, vector, mode))
             .buffered(SIDE_BY_SIDE)
             .collect()
             .await;
         engine.close().await;
-        Self {
-            outcomes,
-            _site: site,
-        }
+        Self { outcomes, _site: site }
     }
 
     fn assert_silence(&self) {
@@ -120,12 +110,7 @@ impl Report {
             })
             .collect();
         assert!(self.outcomes.len() >= 120, "{}", self.outcomes.len());
-        assert!(
-            leaks.is_empty(),
-            "{} leak:\n{}",
-            leaks.len(),
-            leaks.join("\n")
-        );
+        assert!(leaks.is_empty(), "{} leak:\n{}", leaks.len(), leaks.join("\n"));
     }
 
     fn assert_voices(&self) {
@@ -134,41 +119,19 @@ impl Report {
             .iter()
             .filter(|outcome| outcome.canary.hits().len() < outcome.vector.tries)
             .map(|outcome| {
-                format!(
-                    "{}: {} of {}",
-                    outcome.vector.name,
-                    outcome.canary.hits().len(),
-                    outcome.vector.tries
-                )
+                format!("{}: {} of {}", outcome.vector.name, outcome.canary.hits().len(), outcome.vector.tries)
             })
             .collect();
-        assert!(
-            silent.is_empty(),
-            "{} of {} do not try:\n{}",
-            silent.len(),
-            self.outcomes.len(),
-            silent.join("\n")
-        );
+        assert!(silent.is_empty(), "{} of {} do not try:\n{}", silent.len(), self.outcomes.len(), silent.join("\n"));
     }
 }
 
 /// Loads a vector in a session of its own, and waits until it has tried.
-async fn attempt(
-    engine: &Engine,
-    site: &TestSite,
-    number: usize,
-    vector: Vector,
-    mode: Mode,
-) -> Outcome {
+async fn attempt(engine: &Engine, site: &TestSite, number: usize, vector: Vector, mode: Mode) -> Outcome {
     let canary = Canary::start(FORBIDDEN).await;
     let url = vector.serve(site, number, canary.address());
-    let session = engine
-        .open_session(SessionOptions {
-            id: vector.name.clone(),
-            ..SessionOptions::default()
-        })
-        .await
-        .unwrap();
+    let session =
+        engine.open_session(SessionOptions { id: vector.name.clone(), ..SessionOptions::default() }).await.unwrap();
     let tab = session.tab(None).await.unwrap();
     let refusals = engine.ledger().subscribe();
     // Many vectors lead the tab away from its page, and are refused for it.
@@ -207,10 +170,7 @@ async fn refused(mut events: LedgerEvents, vector: &Vector, port: u16) {
     while left > 0 {
         match events.next().await {
             Some(LedgerEvent::Entry(entry)) => {
-                if entry.session == vector.name
-                    && entry.port == port
-                    && entry.verdict == Verdict::Refused
-                {
+                if entry.session == vector.name && entry.port == port && entry.verdict == Verdict::Refused {
                     left -= 1;
                 }
             }

@@ -76,10 +76,7 @@ fn script(name: impl Into<String>, script: impl AsRef<str>) -> Vector {
 
 /// A vector that is a load of this URL.
 fn load(name: impl Into<String>, url: impl Into<String>) -> Vector {
-    Vector {
-        url: Some(url.into()),
-        ..html(name, "")
-    }
+    Vector { url: Some(url.into()), ..html(name, "") }
 }
 
 impl Vector {
@@ -91,11 +88,7 @@ impl Vector {
 
     /// Serves a file beside the page; its type follows from its name.
     fn file(mut self, name: &'static str, text: impl Into<String>) -> Self {
-        self.files.push(File {
-            name,
-            text: text.into(),
-            headers: Vec::new(),
-        });
+        self.files.push(File { name, text: text.into(), headers: Vec::new() });
         self
     }
 
@@ -124,43 +117,25 @@ impl Vector {
     }
 
     /// Serves the page with its files, and gives the URL to load.
-    pub(super) fn serve(
-        &self,
-        site: &TestSite,
-        number: usize,
-        canary: std::net::SocketAddr,
-    ) -> String {
+    pub(super) fn serve(&self, site: &TestSite, number: usize, canary: std::net::SocketAddr) -> String {
         let folder = format!("/leaks/{number}");
         let fill = |text: &str| {
             text.replace("{canary}", &canary.to_string())
                 .replace("{port}", &canary.port().to_string())
                 .replace("{files}", &folder)
         };
-        let page = Page::html(format!(
-            "<!doctype html><meta charset=utf-8><title>vector</title>{}",
-            fill(&self.html)
-        ));
-        let page = self
-            .headers
-            .iter()
-            .fold(page, |page, (name, value)| page.header(name, &fill(value)));
+        let page = Page::html(format!("<!doctype html><meta charset=utf-8><title>vector</title>{}", fill(&self.html)));
+        let page = self.headers.iter().fold(page, |page, (name, value)| page.header(name, &fill(value)));
         let url = site.add(page.at(format!("{folder}/")));
         for file in &self.files {
             let page = Page::bytes(content_type(file.name), fill(&file.text));
-            let page = file
-                .headers
-                .iter()
-                .fold(page, |page, (name, value)| page.header(name, &fill(value)));
+            let page = file.headers.iter().fold(page, |page, (name, value)| page.header(name, &fill(value)));
             site.add(page.at(format!("{folder}/{}", file.name)));
         }
         match &self.url {
             Some(url) => {
                 let url = fill(url);
-                if url.starts_with('/') {
-                    site.url(&url)
-                } else {
-                    url
-                }
+                if url.starts_with('/') { site.url(&url) } else { url }
             }
             None => url,
         }

@@ -3,81 +3,32 @@
 use super::{Vector, html, script};
 
 pub(super) fn vectors() -> Vec<Vector> {
-    [
-        pictures(),
-        media(),
-        scripts(),
-        styles(),
-        declarations(),
-        icons(),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    [pictures(), media(), scripts(), styles(), declarations(), icons()].into_iter().flatten().collect()
 }
 
 fn pictures() -> Vec<Vector> {
     vec![
         html("image", "<img src='http://{canary}/image'>"),
         html("image over https", "<img src='https://{canary}/image'>"),
-        html(
-            "image with credentials mode",
-            "<img crossorigin src='http://{canary}/cors'>",
-        ),
-        html(
-            "image set of an image",
-            "<img srcset='http://{canary}/one 1x, http://{canary}/two 2x'>",
-        ),
-        html(
-            "picture source",
-            "<picture><source srcset='http://{canary}/source'><img src='/blank'></picture>",
-        ),
-        html(
-            "lazy image",
-            "<img loading=lazy src='http://{canary}/lazy'>",
-        ),
-        html(
-            "image of a base",
-            "<base href='http://{canary}/'><img src=relative>",
-        ),
-        html(
-            "input image",
-            "<input type=image src='http://{canary}/input'>",
-        ),
-        html(
-            "background of the body",
-            "<body background='http://{canary}/body'>x",
-        ),
-        html(
-            "background of a cell",
-            "<table><td background='http://{canary}/cell'>x</table>",
-        ),
+        html("image with credentials mode", "<img crossorigin src='http://{canary}/cors'>"),
+        html("image set of an image", "<img srcset='http://{canary}/one 1x, http://{canary}/two 2x'>"),
+        html("picture source", "<picture><source srcset='http://{canary}/source'><img src='/blank'></picture>"),
+        html("lazy image", "<img loading=lazy src='http://{canary}/lazy'>"),
+        html("image of a base", "<base href='http://{canary}/'><img src=relative>"),
+        html("input image", "<input type=image src='http://{canary}/input'>"),
+        html("background of the body", "<body background='http://{canary}/body'>x"),
+        html("background of a cell", "<table><td background='http://{canary}/cell'>x</table>"),
         html("poster", "<video poster='http://{canary}/poster'></video>"),
-        html(
-            "image in a drawing",
-            "<svg><image href='http://{canary}/svg' width=9 height=9 /></svg>",
-        ),
-        html(
-            "image in a drawing by xlink",
-            "<svg><image xlink:href='http://{canary}/xlink' width=9 height=9 /></svg>",
-        ),
+        html("image in a drawing", "<svg><image href='http://{canary}/svg' width=9 height=9 /></svg>"),
+        html("image in a drawing by xlink", "<svg><image xlink:href='http://{canary}/xlink' width=9 height=9 /></svg>"),
         html(
             "image in a filter",
             "<svg width=99 height=99><filter id=f><feImage href='http://{canary}/filter'/></filter><rect width=50 height=50 filter='url(#f)'/></svg>",
         ),
-        html(
-            "symbol of another drawing",
-            "<svg><use href='http://{canary}/use#a'/></svg>",
-        )
-        .never("the browser uses symbols of the same origin alone"),
-        script(
-            "image by script",
-            "new Image().src = 'http://{canary}/script'",
-        ),
-        script(
-            "image written into the document",
-            "document.write('<img src=\"http://{canary}/write\">')",
-        ),
+        html("symbol of another drawing", "<svg><use href='http://{canary}/use#a'/></svg>")
+            .never("the browser uses symbols of the same origin alone"),
+        script("image by script", "new Image().src = 'http://{canary}/script'"),
+        script("image written into the document", "document.write('<img src=\"http://{canary}/write\">')"),
         script(
             "image parsed from text",
             "const d = document.createElement('div'); d.innerHTML = '<img src=\"http://{canary}/parsed\">'",
@@ -95,26 +46,14 @@ fn pictures() -> Vec<Vector> {
 
 fn media() -> Vec<Vector> {
     vec![
-        html(
-            "video",
-            "<video preload=auto src='http://{canary}/video'></video>",
-        ),
-        html(
-            "video source",
-            "<video preload=auto><source src='http://{canary}/source'></video>",
-        ),
-        html(
-            "audio",
-            "<audio preload=auto src='http://{canary}/audio'></audio>",
-        ),
+        html("video", "<video preload=auto src='http://{canary}/video'></video>"),
+        html("video source", "<video preload=auto><source src='http://{canary}/source'></video>"),
+        html("audio", "<audio preload=auto src='http://{canary}/audio'></audio>"),
         html(
             "subtitles",
             "<video crossorigin src='/blank'><track default kind=captions src='http://{canary}/track'></video>",
         ),
-        script(
-            "audio by script",
-            "const a = new Audio('http://{canary}/audio'); a.preload = 'auto'; a.load()",
-        ),
+        script("audio by script", "const a = new Audio('http://{canary}/audio'); a.preload = 'auto'; a.load()"),
     ]
 }
 
@@ -149,12 +88,8 @@ fn scripts() -> Vec<Vector> {
 }
 
 fn styles() -> Vec<Vector> {
-    let sheet = |name: &str, rules: &str| {
-        html(
-            format!("style: {name}"),
-            format!("<style>{rules}</style><div class=x>x</div>"),
-        )
-    };
+    let sheet =
+        |name: &str, rules: &str| html(format!("style: {name}"), format!("<style>{rules}</style><div class=x>x</div>"));
     vec![
         html("stylesheet", "<link rel=stylesheet href='http://{canary}/sheet'>"),
         html("stylesheet for print", "<link rel=stylesheet media=print href='http://{canary}/print'>"),
@@ -163,10 +98,7 @@ fn styles() -> Vec<Vector> {
         sheet("import behind an import", "@import '{files}/next.css';")
             .file("next.css", "@import url(http://{canary}/second);"),
         sheet("font", "@font-face { font-family: z; src: url(http://{canary}/font) } .x { font-family: z }"),
-        script(
-            "font by script",
-            "new FontFace('z', 'url(http://{canary}/face)').load().catch(() => 0)",
-        ),
+        script("font by script", "new FontFace('z', 'url(http://{canary}/face)').load().catch(() => 0)"),
         html(
             "style: selector that spells a secret",
             "<style>input[value^=s] { background: url(http://{canary}/s) }</style><input value=secret>",
@@ -180,10 +112,9 @@ fn styles() -> Vec<Vector> {
             "const s = new CSSStyleSheet(); s.replaceSync('body { background: url(http://{canary}/constructed) }');
              document.adoptedStyleSheets = [s]; document.body.append('x')",
         ),
-        script(
-            "painting worklet",
-            "CSS.paintWorklet.addModule('http://{canary}/paint').catch(() => 0)",
-        ),
+        sheet("filter of another document", ".x { filter: url(http://{canary}/f#a) }")
+            .never("the browser takes filters of its own origin alone"),
+        script("painting worklet", "CSS.paintWorklet.addModule('http://{canary}/paint').catch(() => 0)"),
     ]
 }
 
@@ -200,7 +131,6 @@ fn declarations() -> Vec<Vector> {
         ("variable", "--u: url(http://{canary}/v); background: var(--u)"),
         ("reflection", "-webkit-box-reflect: below 0 url(http://{canary}/r)"),
         ("cursor", "cursor: url(http://{canary}/c), auto"),
-        ("filter", "filter: url(http://{canary}/f#a)"),
         ("clip path", "clip-path: url(http://{canary}/p#a)"),
     ]
     .into_iter()
@@ -215,19 +145,8 @@ fn declarations() -> Vec<Vector> {
 
 fn icons() -> Vec<Vector> {
     let link = |rel: &str| {
-        html(
-            format!("link: {rel}"),
-            format!("<link rel='{rel}' href='http://{{canary}}/icon'>"),
-        )
-        .never("a browser without a window has no place for it and does not load it")
+        html(format!("link: {rel}"), format!("<link rel='{rel}' href='http://{{canary}}/icon'>"))
+            .never("a browser without a window has no place for it and does not load it")
     };
-    [
-        "icon",
-        "apple-touch-icon",
-        "mask-icon",
-        "manifest",
-        "search",
-    ]
-    .map(link)
-    .into()
+    ["icon", "apple-touch-icon", "mask-icon", "manifest", "search"].map(link).into()
 }

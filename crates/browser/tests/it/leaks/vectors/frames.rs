@@ -17,20 +17,14 @@ pub(super) fn vectors() -> Vec<Vector> {
             "frame of text that moves on",
             "<iframe srcdoc=\"<meta http-equiv=refresh content='0;url=http://{canary}/moves'>\"></iframe>",
         ),
-        html(
-            "frame of a data URL",
-            "<iframe src=\"data:text/html,<img src='http://{canary}/data'>\"></iframe>",
-        ),
+        html("frame of a data URL", "<iframe src=\"data:text/html,<img src='http://{canary}/data'>\"></iframe>"),
         script(
             "frame of a blob",
             "const f = document.createElement('iframe');
              f.src = URL.createObjectURL(new Blob(['<img src=http://{canary}/blob>'], {type: 'text/html'}));
              document.body.append(f)",
         ),
-        html(
-            "frame of a script URL",
-            "<iframe src=\"javascript:'<img src=http://{canary}/javascript>'\"></iframe>",
-        ),
+        html("frame of a script URL", "<iframe src=\"javascript:'<img src=http://{canary}/javascript>'\"></iframe>"),
         script(
             "blank frame that fetches at once",
             "const f = document.createElement('iframe'); document.body.append(f);

@@ -7,19 +7,15 @@ use super::{Vector, html, script};
 /// Reports are sent in batches, guesses when the browser is idle.
 const IDLE: Duration = Duration::from_secs(2);
 
+const NO_GUESS: &str = "the headless browser does not connect, fetch or render on a guess";
+
 pub(super) fn vectors() -> Vec<Vector> {
-    [links(), headers(), guesses(), reports()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [links(), headers(), guesses(), reports()].into_iter().flatten().collect()
 }
 
 fn links() -> Vec<Vector> {
     let link = |attributes: &str| {
-        html(
-            format!("hint: {attributes}"),
-            format!("<link {attributes} href='http://{{canary}}/hint'>"),
-        )
+        html(format!("hint: {attributes}"), format!("<link {attributes} href='http://{{canary}}/hint'>"))
     };
     let kinds = ["image", "script", "style", "fetch", "font", "track"];
     let preloads = kinds.map(|kind| link(&format!("rel=preload as={kind} crossorigin")));
@@ -29,8 +25,9 @@ fn links() -> Vec<Vector> {
         link("rel=modulepreload"),
         link("rel=prefetch"),
         link("rel=prefetch as=document"),
-        link("rel=preconnect"),
-        link("rel=preconnect crossorigin"),
+        html("hint: rel=preconnect", "<link rel=preconnect href='https://{canary}'>").never(NO_GUESS),
+        html("hint: rel=preconnect crossorigin", "<link rel=preconnect crossorigin href='https://{canary}'>").never(NO_GUESS),
+        html("hint: rel=preconnect without TLS", "<link rel=preconnect href='http://{canary}'>").never(NO_GUESS),
         link("rel=dns-prefetch").never("the browser looks nothing up behind a proxy, and an address is no name"),
         link("rel=prerender").patience(IDLE).never("the browser no longer knows this hint"),
         link("rel=compression-dictionary").patience(IDLE)
@@ -45,22 +42,18 @@ fn links() -> Vec<Vector> {
 
 fn headers() -> Vec<Vector> {
     let link = |value: &str| {
-        html(format!("link header: {value}"), "x")
-            .header("link", format!("<http://{{canary}}/link>; {value}"))
+        html(format!("link header: {value}"), "x").header("link", format!("<http://{{canary}}/link>; {value}"))
     };
     vec![
         link("rel=preload; as=image"),
         link("rel=preload; as=script"),
         link("rel=modulepreload"),
-        link("rel=preconnect"),
+        html("link header: rel=preconnect", "x").header("link", "<https://{canary}>; rel=preconnect").never(NO_GUESS),
         link("rel=prefetch"),
         link("rel=stylesheet").never("the browser takes no stylesheets from headers"),
-        html(
-            "link header of a picture",
-            "<iframe src='{files}/inner.html'></iframe>",
-        )
-        .file("inner.html", "x")
-        .file_header("link", "<http://{canary}/inner>; rel=preload; as=image"),
+        html("link header of a picture", "<iframe src='{files}/inner.html'></iframe>")
+            .file("inner.html", "x")
+            .file_header("link", "<http://{canary}/inner>; rel=preload; as=image"),
         html("speculation rules header", "x")
             .header("speculation-rules", "\"http://{canary}/rules.json\"")
             .patience(IDLE),
@@ -77,6 +70,7 @@ fn guesses() -> Vec<Vector> {
             format!("<script type=speculationrules>{rules}</script><a href='http://{{canary}}/linked'>x</a>"),
         )
         .patience(IDLE)
+        .never(NO_GUESS)
     };
     let guess = |action: &str| {
         format!(
@@ -85,7 +79,7 @@ fn guesses() -> Vec<Vector> {
     };
     vec![
         rules("prefetch", &guess("prefetch")),
-        rules("prerender", &guess("prerender")).never("the browser prerenders pages of the same site alone"),
+        rules("prerender", &guess("prerender")),
         rules(
             "prefetch of all links",
             "{\"prefetch\": [{\"source\": \"document\", \"eagerness\": \"immediate\"}]}",
@@ -106,53 +100,55 @@ fn guesses() -> Vec<Vector> {
         rules(
             "prefetch with the network's help",
             "{\"prefetch\": [{\"source\": \"list\", \"urls\": [\"http://{canary}/anonymous\"], \"requires\": [\"anonymous-client-ip-when-cross-origin\"], \"eagerness\": \"immediate\"}]}",
-        )
-        .never("nobody runs the relay that it requires"),
+        ),
     ]
 }
 
 fn reports() -> Vec<Vector> {
     let violation = "<img src='http://127.0.0.1:1/violation'>";
+    // What is left to report goes out when the document goes.
+    let leave = "<script>setTimeout(() => location = '/blank', 300)</script>";
+    let report = |name: &str, body: &str| {
+        html(format!("report {name}"), format!("{body}{leave}"))
+            .patience(IDLE)
+            .never("the reporting service gathers for a minute, where a headless browser has one at all")
+    };
     vec![
         html("report of a broken content policy", violation)
             .header("content-security-policy", "img-src 'none'; report-uri http://{canary}/csp"),
         html("report of a content policy that only reports", violation)
             .header("content-security-policy-report-only", "img-src 'none'; report-uri http://{canary}/only"),
-        html("report by the reporting service", violation)
+        report("by the reporting service", violation)
             .header("reporting-endpoints", "out=\"http://{canary}/endpoint\"")
-            .header("content-security-policy", "img-src 'none'; report-to out")
-            .patience(IDLE)
-            .never("the reporting service takes encrypted endpoints alone"),
-        html("report by the reporting service over TLS", violation)
+            .header("content-security-policy", "img-src 'none'; report-to out"),
+        report("by the reporting service over TLS", violation)
             .header("reporting-endpoints", "out=\"https://{canary}/endpoint\"")
-            .header("content-security-policy", "img-src 'none'; report-to out")
-            .patience(IDLE),
+            .header("content-security-policy", "img-src 'none'; report-to out"),
         html("report of a frame's content policy", "<iframe src='{files}/inner.html'></iframe>")
             .file("inner.html", violation)
             .file_header("content-security-policy", "img-src 'none'; report-uri http://{canary}/inner"),
-        html("report of a permission", "<script>navigator.geolocation.getCurrentPosition(() => 0, () => 0)</script>")
+        report("of a permission", "<script>navigator.geolocation.getCurrentPosition(() => 0, () => 0)</script>")
             .header("reporting-endpoints", "out=\"https://{canary}/permission\"")
-            .header("permissions-policy", "geolocation=();report-to=out")
-            .patience(IDLE),
-        html("report of what is deprecated", "<script>new SharedArrayBuffer(1); webkitRequestFileSystem; document.domain</script>")
+            .header("permissions-policy", "geolocation=();report-to=out"),
+        report("of a document policy", "<script>document.write('x')</script>")
             .header("reporting-endpoints", "default=\"https://{canary}/default\"")
-            .header("document-policy-report-only", "document-write=?0;report-to=default")
-            .patience(IDLE)
-            .never("nothing on the page is deprecated for sure"),
-        html("report of an opener policy", "<script>open('{files}/other.html')</script>")
+            .header("document-policy-report-only", "document-write=?0;report-to=default"),
+        report("of an opener policy", "<script>open('{files}/other.html')</script>")
             .header("reporting-endpoints", "out=\"https://{canary}/opener\"")
             .header("cross-origin-opener-policy", "same-origin; report-to=\"out\"")
-            .file("other.html", "x")
-            .patience(IDLE),
-        html("report of an embedder policy", "<img src='/redirect/302?to=http://localhost:1/'><iframe src='/blank'></iframe>")
-            .header("reporting-endpoints", "out=\"https://{canary}/embedder\"")
-            .header("cross-origin-embedder-policy", "require-corp; report-to=\"out\"")
-            .patience(IDLE),
-        html("report of the network", "<img src='/status/500'>")
-            .header("report-to", "{\"group\": \"out\", \"max_age\": 1000, \"endpoints\": [{\"url\": \"https://{canary}/nel\"}]}")
-            .header("nel", "{\"report_to\": \"out\", \"max_age\": 1000, \"success_fraction\": 1}")
-            .patience(IDLE)
-            .never("network errors are reported of encrypted sites alone"),
+            .file("other.html", "x"),
+        report(
+            "of an embedder policy",
+            "<img src='/redirect/302?to=http://localhost:1/'><iframe src='/blank'></iframe>",
+        )
+        .header("reporting-endpoints", "out=\"https://{canary}/embedder\"")
+        .header("cross-origin-embedder-policy", "require-corp; report-to=\"out\""),
+        report("of the network", "<img src='/status/500'>")
+            .header(
+                "report-to",
+                "{\"group\": \"out\", \"max_age\": 1000, \"endpoints\": [{\"url\": \"https://{canary}/nel\"}]}",
+            )
+            .header("nel", "{\"report_to\": \"out\", \"max_age\": 1000, \"success_fraction\": 1}"),
         html("registration of a device-bound session", "x")
             .header("secure-session-registration", "(ES256);path=\"https://{canary}/bound\";challenge=\"c\"")
             .header("sec-session-registration", "(ES256);path=\"https://{canary}/bound\";challenge=\"c\"")

@@ -10,10 +10,7 @@ const FETCH: &str = "fetch('http://{canary}/worker', {mode: 'no-cors'}).catch(()
 const INSTALLED: Duration = Duration::from_secs(2);
 
 pub(super) fn vectors() -> Vec<Vector> {
-    [dedicated(), shared(), service()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [dedicated(), shared(), service()].into_iter().flatten().collect()
 }
 
 fn dedicated() -> Vec<Vector> {
@@ -22,58 +19,29 @@ fn dedicated() -> Vec<Vector> {
     };
     vec![
         worker("fetch", FETCH),
-        worker(
-            "XMLHttpRequest",
-            "const x = new XMLHttpRequest; x.open('GET', 'http://{canary}/xhr'); x.send()",
-        ),
+        worker("XMLHttpRequest", "const x = new XMLHttpRequest; x.open('GET', 'http://{canary}/xhr'); x.send()"),
         worker("WebSocket", "new WebSocket('ws://{canary}/socket')"),
         worker("event stream", "new EventSource('http://{canary}/events')"),
-        worker(
-            "import of scripts",
-            "importScripts('http://{canary}/scripts')",
-        ),
-        worker(
-            "dynamic import",
-            "import('http://{canary}/import').catch(() => 0)",
-        ),
+        worker("import of scripts", "importScripts('http://{canary}/scripts')"),
+        worker("dynamic import", "import('http://{canary}/import').catch(() => 0)"),
         worker(
             "redirected fetch",
             "fetch('/redirect/307?to=http://{canary}/redirected', {mode: 'no-cors'}).catch(() => 0)",
         ),
-        worker(
-            "redirected import of scripts",
-            "importScripts('/redirect/302?to=http://{canary}/redirected')",
-        ),
-        worker(
-            "font",
-            "new FontFace('z', 'url(http://{canary}/font)').load().catch(() => 0)",
-        ),
+        worker("redirected import of scripts", "importScripts('/redirect/302?to=http://{canary}/redirected')"),
+        worker("font", "new FontFace('z', 'url(http://{canary}/font)').load().catch(() => 0)"),
         worker("worker of a worker", "new Worker('{files}/inner.js')").file("inner.js", FETCH),
-        worker(
-            "WebTransport",
-            "new WebTransport('https://{canary}/transport').ready.catch(() => 0)",
-        )
-        .never("no datagram leaves at either level"),
-        script(
-            "worker: module",
-            "new Worker('{files}/worker.js', {type: 'module'})",
-        )
-        .file("worker.js", "import 'http://{canary}/module'"),
+        worker("WebTransport", "new WebTransport('https://{canary}/transport').ready.catch(() => 0)")
+            .never("no datagram leaves at either level"),
+        script("worker: module", "new Worker('{files}/worker.js', {type: 'module'})")
+            .file("worker.js", "import 'http://{canary}/module'"),
         script(
             "worker: blob",
-            format!(
-                "new Worker(URL.createObjectURL(new Blob([\"{FETCH}\"], {{type: 'text/javascript'}})))"
-            ),
+            format!("new Worker(URL.createObjectURL(new Blob([\"{FETCH}\"], {{type: 'text/javascript'}})))"),
         ),
-        script(
-            "worker: data URL",
-            format!("new Worker('data:text/javascript,' + encodeURIComponent(\"{FETCH}\"))"),
-        ),
-        script(
-            "worker: script of another origin",
-            "try { new Worker('http://{canary}/script') } catch {}",
-        )
-        .never("a worker's script is of the page's origin"),
+        script("worker: data URL", format!("new Worker('data:text/javascript,' + encodeURIComponent(\"{FETCH}\"))")),
+        script("worker: script of another origin", "try { new Worker('http://{canary}/script') } catch {}")
+            .never("a worker's script is of the page's origin"),
         script(
             "worker: outlives its page",
             "new Worker('{files}/worker.js'); setTimeout(() => location = '/blank', 300)",
@@ -84,41 +52,24 @@ fn dedicated() -> Vec<Vector> {
 
 fn shared() -> Vec<Vector> {
     let worker = |name: &str, body: &str| {
-        script(
-            format!("shared worker: {name}"),
-            "new SharedWorker('{files}/worker.js')",
-        )
-        .file("worker.js", body)
+        script(format!("shared worker: {name}"), "new SharedWorker('{files}/worker.js')").file("worker.js", body)
     };
     vec![
         worker("fetch", FETCH),
         worker("WebSocket", "new WebSocket('ws://{canary}/socket')"),
-        worker(
-            "import of scripts",
-            "importScripts('http://{canary}/scripts')",
-        ),
+        worker("import of scripts", "importScripts('http://{canary}/scripts')"),
         worker("event stream", "new EventSource('http://{canary}/events')"),
-        worker(
-            "worker of a shared worker",
-            "new Worker('{files}/inner.js')",
-        )
-        .file("inner.js", FETCH),
-        script(
-            "shared worker: module",
-            "new SharedWorker('{files}/worker.js', {type: 'module'})",
-        )
-        .file("worker.js", "import 'http://{canary}/module'"),
+        worker("worker of a shared worker", "new Worker('{files}/inner.js')")
+            .file("inner.js", FETCH)
+            .never("the browser lets no shared worker have workers"),
+        script("shared worker: module", "new SharedWorker('{files}/worker.js', {type: 'module'})")
+            .file("worker.js", "import 'http://{canary}/module'"),
         script(
             "shared worker: blob",
-            format!(
-                "new SharedWorker(URL.createObjectURL(new Blob([\"{FETCH}\"], {{type: 'text/javascript'}})))"
-            ),
+            format!("new SharedWorker(URL.createObjectURL(new Blob([\"{FETCH}\"], {{type: 'text/javascript'}})))"),
         ),
-        worker(
-            "WebTransport",
-            "new WebTransport('https://{canary}/transport').ready.catch(() => 0)",
-        )
-        .never("no datagram leaves at either level"),
+        worker("WebTransport", "new WebTransport('https://{canary}/transport').ready.catch(() => 0)")
+            .never("no datagram leaves at either level"),
     ]
 }
 
@@ -135,7 +86,7 @@ fn service() -> Vec<Vector> {
         html(
             format!("service worker: {name}"),
             format!(
-                "<script>navigator.serviceWorker.register('{{files}}/worker.js').then(() => navigator.serviceWorker.ready).then(async ready => {{ {then} }})</script>"
+                "<script>navigator.serviceWorker.register('{{files}}/worker.js').then(() => navigator.serviceWorker.ready).then(async ready => {{ {then} }}).catch(() => 0)</script>"
             ),
         )
         .file("worker.js", format!("addEventListener('activate', event => event.waitUntil(clients.claim()));{body}"))
@@ -154,7 +105,8 @@ fn service() -> Vec<Vector> {
         worker("WebSocket", "addEventListener('install', () => new WebSocket('ws://{canary}/socket'))"),
         then(
             "answer that comes from elsewhere",
-            "fetch('{files}/inside')",
+            "navigator.serviceWorker.controller || await new Promise(done => navigator.serviceWorker.oncontrollerchange = done);
+             fetch('{files}/inside')",
             "addEventListener('fetch', event => event.request.url.endsWith('inside') &&
                event.respondWith(fetch('http://{canary}/elsewhere', {mode: 'no-cors'})))",
         ),
