@@ -17,10 +17,6 @@ const GLOBAL_ATTRIBUTES = `aria-atomic aria-busy aria-controls aria-current aria
 aria-flowto aria-grabbed aria-keyshortcuts aria-label aria-labelledby aria-live aria-owns aria-relevant
 aria-roledescription aria-description aria-braillelabel aria-brailleroledescription`.split(/\s+/);
 
-/** Their contents have no roles of their own (ARIA 1.3 §5.2.8 children presentational). */
-const LEAF_ROLES = new Set(['button', 'checkbox', 'img', 'math', 'menuitemcheckbox', 'menuitemradio', 'meter', 'option', 'progressbar',
-  'radio', 'scrollbar', 'separator', 'slider', 'switch', 'tab']);
-
 const WIDGET_ROLES = new Set(['button', 'checkbox', 'combobox', 'gridcell', 'link', 'listbox', 'menuitem', 'menuitemcheckbox',
   'menuitemradio', 'option', 'radio', 'scrollbar', 'searchbox', 'slider', 'spinbutton', 'switch', 'tab', 'textbox', 'treeitem',
   'doc-backlink', 'doc-biblioref', 'doc-glossref', 'doc-noteref']);
