@@ -1,7 +1,7 @@
 //! Clicks.
 
 use super::delivery::Delivery;
-use super::pointer::{Pressed, Reach};
+use super::pointer::{self, Reach};
 use super::settle::{Before, Press};
 use super::target::{Aim, Ready};
 use super::{Acted, ClickOptions, Target};
@@ -17,24 +17,13 @@ impl Tab {
     /// [`Error::NoSuchElement`], [`Error::RefStale`], [`Error::NotActionable`], [`Error::Obscured`],
     /// [`Error::InvalidArgument`] for a count that is not 1 to 3, [`Error::DialogOpen`], [`Error::OffPolicy`],
     /// [`Error::Refused`] when it led to a refused place, [`Error::TimedOut`], [`Error::PageGone`].
-    pub async fn click(
-        &self,
-        target: &Target,
-        options: ClickOptions,
-        deadline: Deadline,
-    ) -> Result<Acted, Error> {
+    pub async fn click(&self, target: &Target, options: ClickOptions, deadline: Deadline) -> Result<Acted, Error> {
         if !(1..=3).contains(&options.count) {
-            return Err(Error::InvalidArgument(format!(
-                "a click has a count of 1 to 3, not {}",
-                options.count
-            )));
+            return Err(Error::InvalidArgument(format!("a click has a count of 1 to 3, not {}", options.count)));
         }
         self.enter(deadline).await?;
         let aim = Aim::take(self, target, deadline).await?;
-        let (before, ready) = futures::join!(
-            self.before(Some(&aim.frame), deadline),
-            aim.prepare("click", deadline)
-        );
+        let (before, ready) = futures::join!(self.before(Some(&aim.frame), deadline), aim.prepare("click", deadline),);
         click(&aim, before, ready?, options, deadline).await
     }
 }
@@ -48,40 +37,26 @@ pub(super) async fn click(
     deadline: Deadline,
 ) -> Result<Acted, Error> {
     for attempt in 1..=ATTEMPTS {
-        let reach = Reach {
-            action: "click",
-            guard: true,
-            modifiers: options.modifiers,
-        };
+        let reach = Reach { action: "click", guard: true, modifiers: options.modifiers };
         let reached = reach.go(aim, ready, deadline).await?;
         before.note_followed(reached.followed.as_deref());
         aim.check_document()?;
         let tab = aim.tab;
         for count in 1..=options.count {
             let at = reached.place.on_page();
-            let (pressed, down) =
-                Pressed::press(tab, at, options.button, options.modifiers, count, deadline).await?;
-            if down == Delivery::Interrupted
-                || pressed.release(tab, deadline).await? == Delivery::Interrupted
-            {
+            if pointer::click(tab, at, options, count, deadline).await? == Delivery::Interrupted {
                 return tab.after(before, deadline).await;
             }
         }
         match tab.settle(&mut before, deadline).await? {
             Press::Elsewhere(_) if attempt < ATTEMPTS => {
-                ready = aim.prepare("click", deadline).await?
+                ready = aim.prepare("click", deadline).await?;
             }
             Press::Elsewhere(cover) => {
-                return Err(Error::Obscured {
-                    target: aim.name(),
-                    cover,
-                });
+                return Err(Error::Obscured { target: aim.name(), cover });
             }
             Press::Lost if tab.unchanged(&before) => {
-                return Err(Error::ActionFailed(format!(
-                    "the click did not arrive at {}",
-                    aim.name()
-                )));
+                return Err(Error::ActionFailed(format!("the click did not arrive at {}", aim.name())));
             }
             Press::Lost | Press::Landed => break,
         }

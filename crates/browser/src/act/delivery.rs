@@ -16,26 +16,17 @@ pub(super) enum Delivery {
 }
 
 /// Sends an input and waits until the page has dealt with it.
-pub(super) async fn deliver<C: Command>(
-    tab: &Tab,
-    command: C,
-    deadline: Deadline,
-) -> Result<Delivery, Error> {
+pub(super) async fn deliver<C: Command>(tab: &Tab, command: C, deadline: Deadline) -> Result<Delivery, Error> {
     match unless_interrupted(tab, tab.page().call(command, deadline.remaining())).await? {
         None | Some(Err(CallError::Detached { .. })) => Ok(Delivery::Interrupted),
         Some(Ok(_)) => Ok(Delivery::Arrived),
-        Some(Err(CallError::TimedOut { .. })) => {
-            Err(deadline.error("the page's answer to the input"))
-        }
+        Some(Err(CallError::TimedOut { .. })) => Err(deadline.error("the page's answer to the input")),
         Some(Err(error)) => Err(error.into()),
     }
 }
 
 /// Awaits something that the page must do; none when a dialog opens or the tab closes first.
-pub(super) async fn unless_interrupted<T>(
-    tab: &Tab,
-    future: impl Future<Output = T>,
-) -> Result<Option<T>, Error> {
+pub(super) async fn unless_interrupted<T>(tab: &Tab, future: impl Future<Output = T>) -> Result<Option<T>, Error> {
     let mut state = tab.state();
     let interrupted = async {
         let stops = |state: &PageState| state.dialog.is_some() || state.closed || state.crashed;

@@ -10,7 +10,7 @@ use super::place::{Met, Place, Surroundings};
 use super::pointer::{Pressed, Reach};
 use super::settle::Press;
 use super::target::{Aim, Point, Ready};
-use super::{Acted, Button, Modifiers, Target};
+use super::{Acted, Modifiers, Target};
 use crate::tab::PageState;
 use crate::{Deadline, Error, Tab};
 
@@ -28,38 +28,23 @@ impl Tab {
     ///
     /// # Errors
     /// As [`Tab::click`].
-    pub async fn drag(
-        &self,
-        from: &Target,
-        to: &Target,
-        deadline: Deadline,
-    ) -> Result<Acted, Error> {
+    pub async fn drag(&self, from: &Target, to: &Target, deadline: Deadline) -> Result<Acted, Error> {
         self.enter(deadline).await?;
         let source = Aim::take(self, from, deadline).await?;
         let target = Aim::take(self, to, deadline).await?;
         let mut before = self.before(Some(&source.frame), deadline).await;
         // Both must be in view, as far as that is possible: the source is looked at last, so that it is for sure.
         let over = target.prepare("hover", deadline).await?;
-        Surroundings::of(&target, deadline)
-            .await?
-            .place(over.point, deadline)
-            .await?;
+        Surroundings::of(&target, deadline).await?.place(over.point, deadline).await?;
         let ready = source.prepare("drag", deadline).await?;
-        let reach = Reach {
-            action: "drag",
-            guard: true,
-            modifiers: Modifiers::default(),
-        };
+        let reach = Reach { action: "drag", guard: true, modifiers: Modifiers::default() };
         let start = reach.go(&source, ready, deadline).await?;
         before.note_followed(start.followed.as_deref());
         let end = destination(&target, &start.place, deadline).await?;
         source.check_document()?;
         carry(self, start.place.on_page(), end, deadline).await?;
         if let Press::Elsewhere(cover) = self.settle(&mut before, deadline).await? {
-            return Err(Error::Obscured {
-                target: source.name(),
-                cover,
-            });
+            return Err(Error::Obscured { target: source.name(), cover });
         }
         self.tell(before, deadline).await
     }
@@ -72,31 +57,16 @@ async fn destination(target: &Aim<'_>, start: &Place, deadline: Deadline) -> Res
     let middle = surroundings.place(rect.centre(), deadline).await?.on_page();
     let from = start.on_page();
     let (right, down) = (middle.x - from.x, middle.y - from.y);
-    let beyond = |low: f64, length: f64, way: f64| {
-        low + length
-            * if way > 0.0 {
-                PAST_MIDDLE
-            } else {
-                1.0 - PAST_MIDDLE
-            }
-    };
+    let beyond =
+        |low: f64, length: f64, way: f64| low + length * if way > 0.0 { PAST_MIDDLE } else { 1.0 - PAST_MIDDLE };
     let wanted = if down.abs() >= right.abs() {
-        Point {
-            x: rect.centre().x,
-            y: beyond(rect.y, rect.height, down),
-        }
+        Point { x: rect.centre().x, y: beyond(rect.y, rect.height, down) }
     } else {
-        Point {
-            x: beyond(rect.x, rect.width, right),
-            y: rect.centre().y,
-        }
+        Point { x: beyond(rect.x, rect.width, right), y: rect.centre().y }
     };
     for point in [wanted, point] {
         let place = surroundings.place(point, deadline).await?;
-        if matches!(
-            surroundings.meet(target, &place, false, deadline).await?,
-            Met::Target
-        ) {
+        if matches!(surroundings.meet(target, &place, false, deadline).await?, Met::Target) {
             return Ok(place.on_page());
         }
     }
@@ -105,10 +75,9 @@ async fn destination(target: &Aim<'_>, start: &Place, deadline: Deadline) -> Res
 
 /// Presses at one point, moves, and lets go at another.
 async fn carry(tab: &Tab, from: Point, to: Point, deadline: Deadline) -> Result<Delivery, Error> {
-    let none = Modifiers::default();
     let intercept = Intercept::begin(tab, deadline).await?;
     let begun = tab.state().borrow().drags.total();
-    let (mut pressed, down) = Pressed::press(tab, from, Button::Left, none, 1, deadline).await?;
+    let (mut pressed, down) = Pressed::press(tab, from, deadline).await?;
     if down == Delivery::Interrupted {
         return Ok(down);
     }
@@ -116,25 +85,18 @@ async fn carry(tab: &Tab, from: Point, to: Point, deadline: Deadline) -> Result<
     let start = (START / length).min(1.0);
     let path = (0..=STEPS).map(|step| {
         let share = start + (1.0 - start) * f64::from(step) / f64::from(STEPS);
-        Point {
-            x: from.x + (to.x - from.x) * share,
-            y: from.y + (to.y - from.y) * share,
-        }
+        Point { x: from.x + (to.x - from.x) * share, y: from.y + (to.y - from.y) * share }
     });
     let mut dragged: Option<DragData> = None;
     for (step, at) in path.enumerate() {
         if let Some(data) = &dragged {
-            let kind = if step == 1 {
-                DragEventType::DragEnter
-            } else {
-                DragEventType::DragOver
-            };
+            let kind = if step == 1 { DragEventType::DragEnter } else { DragEventType::DragOver };
             if carried(tab, kind, at, data, deadline).await? == Delivery::Interrupted {
                 return Ok(Delivery::Interrupted);
             }
             continue;
         }
-        if deliver(tab, pressed.drag_to(at, none), deadline).await? == Delivery::Interrupted {
+        if pressed.drag_to(tab, at, deadline).await? == Delivery::Interrupted {
             return Ok(Delivery::Interrupted);
         }
         if step == 0 {
@@ -146,7 +108,7 @@ async fn carry(tab: &Tab, from: Point, to: Point, deadline: Deadline) -> Result<
         carried(tab, DragEventType::DragOver, to, data, deadline).await?;
         carried(tab, DragEventType::Drop, to, data, deadline).await?;
     } else {
-        deliver(tab, pressed.drag_to(to, none), deadline).await?;
+        pressed.drag_to(tab, to, deadline).await?;
     }
     let released = pressed.release(tab, deadline).await;
     drop(intercept);
@@ -156,9 +118,7 @@ async fn carry(tab: &Tab, from: Point, to: Point, deadline: Deadline) -> Result<
 /// What is dragged, where the page began an HTML drag.
 async fn began(tab: &Tab, begun: u64, deadline: Deadline) -> Option<DragData> {
     let started = |state: &PageState| state.drags.total() > begun;
-    tab.until("the drag", deadline.at_most(BEGINS), started)
-        .await
-        .ok()?;
+    tab.until("the drag", deadline.at_most(BEGINS), started).await.ok()?;
     tab.state().borrow().drags.since(begun).last().cloned()
 }
 
@@ -169,13 +129,7 @@ async fn carried(
     data: &DragData,
     deadline: Deadline,
 ) -> Result<Delivery, Error> {
-    let event = DispatchDragEvent {
-        r#type: kind,
-        x: at.x,
-        y: at.y,
-        data: data.clone(),
-        modifiers: None,
-    };
+    let event = DispatchDragEvent { r#type: kind, x: at.x, y: at.y, data: data.clone(), modifiers: None };
     deliver(tab, event, deadline).await
 }
 
@@ -184,9 +138,7 @@ struct Intercept(Session);
 
 impl Intercept {
     async fn begin(tab: &Tab, deadline: Deadline) -> Result<Self, Error> {
-        tab.page()
-            .call(SetInterceptDrags { enabled: true }, deadline.remaining())
-            .await?;
+        tab.page().call(SetInterceptDrags { enabled: true }, deadline.remaining()).await?;
         Ok(Self(tab.page().clone()))
     }
 }

@@ -45,10 +45,7 @@ impl Tab {
     ) -> Result<Filled, Error> {
         self.enter(deadline).await?;
         let aim = Aim::take(self, target, deadline).await?;
-        let (before, ready) = futures::join!(
-            self.before(Some(&aim.frame), deadline),
-            aim.prepare("fill", deadline)
-        );
+        let (before, ready) = futures::join!(self.before(Some(&aim.frame), deadline), aim.prepare("fill", deadline));
         fill(&aim, before, ready?, value, options, deadline).await
     }
 
@@ -56,24 +53,15 @@ impl Tab {
     ///
     /// # Errors
     /// [`Error::DialogOpen`], [`Error::OffPolicy`], [`Error::PageGone`]; what concerns one field stands in its result.
-    pub async fn fill_form(
-        &self,
-        fields: &[(Target, String)],
-        deadline: Deadline,
-    ) -> Result<FormFilled, Error> {
+    pub async fn fill_form(&self, fields: &[(Target, String)], deadline: Deadline) -> Result<FormFilled, Error> {
         self.enter(deadline).await?;
         let before = self.before(None, deadline).await;
         let mut results = Vec::with_capacity(fields.len());
         for (target, value) in fields {
-            let filled = self
-                .fill(target, value, FillOptions::default(), deadline)
-                .await;
+            let filled = self.fill(target, value, FillOptions::default(), deadline).await;
             results.push(filled.map(|filled| filled.value));
         }
-        Ok(FormFilled {
-            acted: self.after(before, deadline).await?,
-            fields: results,
-        })
+        Ok(FormFilled { acted: self.after(before, deadline).await?, fields: results })
     }
 }
 
@@ -103,12 +91,7 @@ async fn fill(
     finish(aim, acted, value, options, deadline).await
 }
 
-async fn put_in(
-    aim: &Aim<'_>,
-    value: &str,
-    options: FillOptions,
-    deadline: Deadline,
-) -> Result<Delivery, Error> {
+async fn put_in(aim: &Aim<'_>, value: &str, options: FillOptions, deadline: Deadline) -> Result<Delivery, Error> {
     aim.check_document()?;
     match (value.is_empty(), options) {
         (true, FillOptions { clear: true, .. }) => {
@@ -131,25 +114,14 @@ async fn finish(
 ) -> Result<Filled, Error> {
     let open = acted.changes.dialogs.iter().any(|dialog| !dialog.closed);
     if open || acted.changes.tab_closed || aim.check_document().is_err() {
-        acted
-            .changes
-            .notes
-            .push("the field could not be read back".to_owned());
-        return Ok(Filled {
-            acted,
-            value: String::new(),
-        });
+        acted.changes.notes.push("the field could not be read back".to_owned());
+        return Ok(Filled { acted, value: String::new() });
     }
-    let held: Held = aim
-        .call("value", &json!({ "id": aim.id }), deadline.with_grace())
-        .await?;
+    let held: Held = aim.call("value", &json!({ "id": aim.id }), deadline.with_grace()).await?;
     let value = held.value.unwrap_or_default();
-    let masked = value.chars().all(|character| character == '•');
+    let masked = !value.is_empty() && value.chars().all(|character| character == '•');
     if options.clear && !masked && value.trim() != wanted.trim() {
-        acted
-            .changes
-            .notes
-            .push("the field holds something else than it was given".to_owned());
+        acted.changes.notes.push("the field holds something else than it was given".to_owned());
     }
     Ok(Filled { acted, value })
 }

@@ -5,9 +5,9 @@ use bathy_cdp::protocol::input::{DispatchKeyEvent, InsertText, KeyEventType};
 use futures::future::join_all;
 
 use super::delivery::{Delivery, deliver};
-use super::keys::{Key, Stroke};
+use super::keys::{Key, SHIFT_BIT, Stroke};
 use super::target::Aim;
-use super::{Acted, Modifiers, Target};
+use super::{Acted, Target};
 use crate::{Deadline, Error, Tab};
 
 /// Key events that are on their way at once; the browser keeps their order.
@@ -18,20 +18,13 @@ impl Tab {
     ///
     /// # Errors
     /// As [`Tab::click`]; [`Error::NotActionable`] where the element does not take the focus.
-    pub async fn press(
-        &self,
-        key: &Key,
-        target: Option<&Target>,
-        deadline: Deadline,
-    ) -> Result<Acted, Error> {
+    pub async fn press(&self, key: &Key, target: Option<&Target>, deadline: Deadline) -> Result<Acted, Error> {
         self.enter(deadline).await?;
         let aim = match target {
             Some(target) => Some(Aim::take(self, target, deadline).await?),
             None => None,
         };
-        let mut before = self
-            .before(aim.as_ref().map(|aim| &aim.frame), deadline)
-            .await;
+        let mut before = self.before(aim.as_ref().map(|aim| &aim.frame), deadline).await;
         if let Some(aim) = &aim {
             let ready = aim.prepare("press", deadline).await?;
             before.note_followed(ready.followed.as_deref());
@@ -44,28 +37,20 @@ impl Tab {
 
 /// Presses a key and lets it go, with its modifiers held.
 pub(super) async fn strike(tab: &Tab, key: &Key, deadline: Deadline) -> Result<Delivery, Error> {
-    let mut held = Held {
-        page: tab.page().clone(),
-        strokes: Vec::new(),
-    };
+    let mut held = Held { page: tab.page().clone(), strokes: Vec::new() };
     let mut bits = 0;
-    for (name, bit) in key.modifiers.held() {
-        let stroke = Stroke::modifier(name);
+    for (stroke, bit) in key.modifiers.held() {
         bits |= bit;
         if held.down(tab, &stroke, bits, deadline).await? == Delivery::Interrupted {
             return Ok(Delivery::Interrupted);
         }
     }
-    let own = if key.stroke.shifted {
-        bits | Modifiers::SHIFT
-    } else {
-        bits
-    };
+    let own = if key.stroke.shifted { bits | SHIFT_BIT } else { bits };
     if held.down(tab, &key.stroke, own, deadline).await? == Delivery::Interrupted {
         return Ok(Delivery::Interrupted);
     }
     while let Some(stroke) = held.strokes.pop() {
-        if let Some((_, bit)) = key.modifiers.held().find(|(name, _)| *name == stroke.key) {
+        if let Some((_, bit)) = key.modifiers.held().find(|(modifier, _)| *modifier == stroke) {
             bits &= !bit;
         }
         let up = event(KeyEventType::KeyUp, &stroke, bits);
@@ -77,19 +62,11 @@ pub(super) async fn strike(tab: &Tab, key: &Key, deadline: Deadline) -> Result<D
 }
 
 /// Types text key by key, wherever the focus is. What no key types is put in as from an input method.
-pub(super) async fn type_keys(
-    tab: &Tab,
-    text: &str,
-    deadline: Deadline,
-) -> Result<Delivery, Error> {
+pub(super) async fn type_keys(tab: &Tab, text: &str, deadline: Deadline) -> Result<Delivery, Error> {
     let text = text.replace("\r\n", "\n");
     let characters: Vec<char> = text.chars().collect();
     for some in characters.chunks(TYPED_AT_ONCE) {
-        let typed = join_all(
-            some.iter()
-                .map(|character| type_character(tab, *character, deadline)),
-        )
-        .await;
+        let typed = join_all(some.iter().map(|character| type_character(tab, *character, deadline))).await;
         for delivery in typed {
             if delivery? == Delivery::Interrupted {
                 return Ok(Delivery::Interrupted);
@@ -104,27 +81,16 @@ async fn type_character(tab: &Tab, character: char, deadline: Deadline) -> Resul
     if stroke.code.is_empty() {
         return insert(tab, &stroke.key, deadline).await;
     }
-    let bits = if stroke.shifted { Modifiers::SHIFT } else { 0 };
+    let bits = if stroke.shifted { SHIFT_BIT } else { 0 };
     let down = deliver(tab, event(KeyEventType::KeyDown, &stroke, bits), deadline);
     let up = deliver(tab, event(KeyEventType::KeyUp, &stroke, bits), deadline);
     let (down, up) = futures::join!(down, up);
-    Ok(if down? == Delivery::Interrupted {
-        Delivery::Interrupted
-    } else {
-        up?
-    })
+    Ok(if down? == Delivery::Interrupted { Delivery::Interrupted } else { up? })
 }
 
 /// Puts in text as a whole, as from an input method or the clipboard.
 pub(super) async fn insert(tab: &Tab, text: &str, deadline: Deadline) -> Result<Delivery, Error> {
-    deliver(
-        tab,
-        InsertText {
-            text: text.to_owned(),
-        },
-        deadline,
-    )
-    .await
+    deliver(tab, InsertText { text: text.to_owned() }, deadline).await
 }
 
 /// Keys that are down. Dropped, it lets them go.
@@ -134,21 +100,11 @@ struct Held {
 }
 
 impl Held {
-    async fn down(
-        &mut self,
-        tab: &Tab,
-        stroke: &Stroke,
-        bits: u32,
-        deadline: Deadline,
-    ) -> Result<Delivery, Error> {
+    async fn down(&mut self, tab: &Tab, stroke: &Stroke, bits: u32, deadline: Deadline) -> Result<Delivery, Error> {
         self.strokes.push(stroke.clone());
         // A key that types nothing, or not with these modifiers, must not carry text.
-        let types = stroke.text.is_some() && bits & !Modifiers::SHIFT == 0;
-        let kind = if types {
-            KeyEventType::KeyDown
-        } else {
-            KeyEventType::RawKeyDown
-        };
+        let types = stroke.text.is_some() && bits & !SHIFT_BIT == 0;
+        let kind = if types { KeyEventType::KeyDown } else { KeyEventType::RawKeyDown };
         deliver(tab, event(kind, stroke, bits), deadline).await
     }
 }
@@ -162,10 +118,7 @@ impl Drop for Held {
 }
 
 fn event(kind: KeyEventType, stroke: &Stroke, bits: u32) -> DispatchKeyEvent {
-    let text = stroke
-        .text
-        .clone()
-        .filter(|_| kind == KeyEventType::KeyDown);
+    let text = stroke.text.clone().filter(|_| kind == KeyEventType::KeyDown);
     DispatchKeyEvent {
         r#type: kind,
         modifiers: Some(bits),

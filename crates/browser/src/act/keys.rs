@@ -32,14 +32,29 @@ pub(super) struct Stroke {
     pub(super) location: u32,
 }
 
-/// Keys with a name: name, code, key code, text, location.
-const NAMED: &[(&str, &str, u32, &str, u32)] = &[
+/// How alike an unknown name and a known one must be for a proposal, from 0 to 1.
+const ALIKE: f64 = 0.7;
+
+/// The protocol's bit for Shift.
+pub(super) const SHIFT_BIT: u32 = 8;
+
+/// A key with a name: name, code, key code, text, location.
+type Named = (&'static str, &'static str, u32, &'static str, u32);
+
+const TAB: Named = ("Tab", "Tab", 9, "", 0);
+const ENTER: Named = ("Enter", "Enter", 13, "\r", 0);
+const SHIFT: Named = ("Shift", "ShiftLeft", 16, "", 1);
+const CONTROL: Named = ("Control", "ControlLeft", 17, "", 1);
+const ALT: Named = ("Alt", "AltLeft", 18, "", 1);
+const META: Named = ("Meta", "MetaLeft", 91, "", 1);
+
+const NAMED: &[Named] = &[
     ("Backspace", "Backspace", 8, "", 0),
-    ("Tab", "Tab", 9, "", 0),
-    ("Enter", "Enter", 13, "\r", 0),
-    ("Shift", "ShiftLeft", 16, "", 1),
-    ("Control", "ControlLeft", 17, "", 1),
-    ("Alt", "AltLeft", 18, "", 1),
+    TAB,
+    ENTER,
+    SHIFT,
+    CONTROL,
+    ALT,
     ("Pause", "Pause", 19, "", 0),
     ("CapsLock", "CapsLock", 20, "", 0),
     ("Escape", "Escape", 27, "", 0),
@@ -54,7 +69,7 @@ const NAMED: &[(&str, &str, u32, &str, u32)] = &[
     ("PrintScreen", "PrintScreen", 44, "", 0),
     ("Insert", "Insert", 45, "", 0),
     ("Delete", "Delete", 46, "", 0),
-    ("Meta", "MetaLeft", 91, "", 1),
+    META,
     ("ContextMenu", "ContextMenu", 93, "", 0),
     ("F1", "F1", 112, "", 0),
     ("F2", "F2", 113, "", 0),
@@ -126,9 +141,7 @@ impl FromStr for Key {
     fn from_str(text: &str) -> Result<Self, Error> {
         // The last part may be the plus sign itself.
         let (chord, name) = match text.strip_suffix('+') {
-            Some(rest) if rest.is_empty() || rest.ends_with('+') => {
-                (rest.trim_end_matches('+'), "+")
-            }
+            Some(rest) if rest.is_empty() || rest.ends_with('+') => (rest.trim_end_matches('+'), "+"),
             _ => text.rsplit_once('+').unwrap_or(("", text)),
         };
         let mut modifiers = Modifiers::default();
@@ -141,11 +154,7 @@ impl FromStr for Key {
                 _ => return Err(unknown(part, &["Alt", "Control", "Meta", "Shift"])),
             }
         }
-        let trimmed = if name.chars().count() == 1 {
-            name
-        } else {
-            name.trim()
-        };
+        let trimmed = if name.chars().count() == 1 { name } else { name.trim() };
         let mut stroke = Stroke::named(trimmed).ok_or_else(|| unknown(trimmed, &names()))?;
         let letter = stroke.code.starts_with("Key");
         if modifiers.shift {
@@ -158,12 +167,26 @@ impl FromStr for Key {
     }
 }
 
+impl Modifiers {
+    /// The keys that are held, with the protocol's bits for them.
+    pub(super) fn held(self) -> impl Iterator<Item = (Stroke, u32)> {
+        let all =
+            [(self.alt, ALT, 1), (self.control, CONTROL, 2), (self.meta, META, 4), (self.shift, SHIFT, SHIFT_BIT)];
+        all.into_iter().filter(|(held, ..)| *held).map(|(_, key, bit)| (Stroke::of(&key), bit))
+    }
+
+    /// The protocol's bits for the keys that are held.
+    pub(super) fn bits(self) -> u32 {
+        self.held().map(|(_, bit)| bit).sum()
+    }
+}
+
 impl Stroke {
     /// The key that types this character; one without a place on the keyboard where there is none.
     pub(super) fn typing(character: char) -> Self {
         match character {
-            '\n' | '\r' => Self::of(&NAMED[2]),
-            '\t' => Self::of(&NAMED[1]),
+            '\n' | '\r' => Self::of(&ENTER),
+            '\t' => Self::of(&TAB),
             _ => printed(character).unwrap_or_else(|| Self {
                 key: character.to_string(),
                 code: String::new(),
@@ -173,11 +196,6 @@ impl Stroke {
                 location: 0,
             }),
         }
-    }
-
-    /// The key of a modifier.
-    pub(super) fn modifier(name: &'static str) -> Self {
-        named(name).unwrap_or_else(|| Self::typing(' '))
     }
 
     fn named(name: &str) -> Option<Self> {
@@ -190,22 +208,15 @@ impl Stroke {
 
     /// What the same key is while Shift is held.
     fn with_shift(self) -> Self {
-        let character = self
-            .key
-            .chars()
-            .next()
-            .filter(|_| self.key.chars().count() == 1);
+        let character = self.key.chars().next().filter(|_| self.key.chars().count() == 1);
         let upper = character.and_then(|character| match character {
             'a'..='z' => printed(character.to_ascii_uppercase()),
-            _ => PRINTED
-                .iter()
-                .find(|(plain, ..)| *plain == character)
-                .and_then(|(_, shifted, ..)| printed(*shifted)),
+            _ => PRINTED.iter().find(|(plain, ..)| *plain == character).and_then(|(_, shifted, ..)| printed(*shifted)),
         });
         upper.unwrap_or(self)
     }
 
-    fn of((name, code, key_code, text, location): &(&str, &str, u32, &str, u32)) -> Self {
+    fn of((name, code, key_code, text, location): &Named) -> Self {
         Self {
             key: (*name).to_owned(),
             code: (*code).to_owned(),
@@ -219,29 +230,19 @@ impl Stroke {
 
 /// A key by its name, its code or an alias, in any case.
 fn named(name: &str) -> Option<Stroke> {
-    if let Some((_, meant)) = ALIASES
-        .iter()
-        .find(|(alias, _)| alias.eq_ignore_ascii_case(name))
-    {
+    if let Some((_, meant)) = ALIASES.iter().find(|(alias, _)| alias.eq_ignore_ascii_case(name)) {
         return Stroke::named(meant);
     }
-    if let Some(key) = NAMED
-        .iter()
-        .find(|(key, code, ..)| key.eq_ignore_ascii_case(name) || code.eq_ignore_ascii_case(name))
+    if let Some(key) =
+        NAMED.iter().find(|(key, code, ..)| key.eq_ignore_ascii_case(name) || code.eq_ignore_ascii_case(name))
     {
         return Some(Stroke::of(key));
     }
-    let letter = name
-        .strip_prefix("Key")
-        .filter(|rest| rest.len() == 1)
-        .and_then(|rest| rest.chars().next());
+    let letter = name.strip_prefix("Key").filter(|rest| rest.len() == 1).and_then(|rest| rest.chars().next());
     if let Some(letter) = letter.filter(char::is_ascii_uppercase) {
         return printed(letter.to_ascii_lowercase());
     }
-    PRINTED
-        .iter()
-        .find(|(.., code, _)| code.eq_ignore_ascii_case(name))
-        .and_then(|(plain, ..)| printed(*plain))
+    PRINTED.iter().find(|(.., code, _)| code.eq_ignore_ascii_case(name)).and_then(|(plain, ..)| printed(*plain))
 }
 
 fn printed(character: char) -> Option<Stroke> {
@@ -255,40 +256,27 @@ fn printed(character: char) -> Option<Stroke> {
     };
     if character.is_ascii_alphabetic() {
         let upper = character.to_ascii_uppercase();
-        return Some(stroke(
-            format!("Key{upper}"),
-            u32::from(upper),
-            character.is_ascii_uppercase(),
-        ));
+        return Some(stroke(format!("Key{upper}"), u32::from(upper), character.is_ascii_uppercase()));
     }
-    let (plain, _, code, key_code) = PRINTED
-        .iter()
-        .find(|(plain, shifted, ..)| *plain == character || *shifted == character)?;
+    let (plain, _, code, key_code) =
+        PRINTED.iter().find(|(plain, shifted, ..)| *plain == character || *shifted == character)?;
     Some(stroke((*code).to_owned(), *key_code, *plain != character))
 }
 
 fn names() -> Vec<&'static str> {
-    NAMED
-        .iter()
-        .map(|(name, ..)| *name)
-        .chain(ALIASES.iter().map(|(alias, _)| *alias))
-        .collect()
+    NAMED.iter().map(|(name, ..)| *name).chain(ALIASES.iter().map(|(alias, _)| *alias)).collect()
 }
 
 fn unknown(name: &str, known: &[&str]) -> Error {
     let shown: String = name.chars().take(40).collect();
     let shown = shown.escape_debug();
-    let likeness = |known: &&&str| {
-        let likeness = strsim::jaro_winkler(&known.to_lowercase(), &name.to_lowercase());
-        // Strings of equal likeness keep the order of the table.
-        (likeness * 1_000.0).round() as u32
-    };
     let nearest = known
         .iter()
-        .max_by_key(likeness)
-        .filter(|known| likeness(known) >= 700);
+        .map(|known| (strsim::jaro_winkler(&known.to_lowercase(), &name.to_lowercase()), known))
+        .max_by(|(one, _), (other, _)| one.total_cmp(other))
+        .filter(|(likeness, _)| *likeness >= ALIKE);
     Error::InvalidArgument(match nearest {
-        Some(nearest) => format!("no key is named `{shown}`; did you mean `{nearest}`?"),
+        Some((_, nearest)) => format!("no key is named `{shown}`; did you mean `{nearest}`?"),
         None => format!(
             "no key is named `{shown}`; give one character or a name such as Enter, Tab, ArrowDown, F5, Control+a"
         ),
@@ -336,40 +324,16 @@ mod tests {
     fn chords_hold_their_modifiers() {
         let held = |text: &str| {
             let Key { stroke, modifiers } = key(text);
-            (
-                stroke.key,
-                modifiers.alt,
-                modifiers.control,
-                modifiers.meta,
-                modifiers.shift,
-            )
+            (stroke.key, modifiers.alt, modifiers.control, modifiers.meta, modifiers.shift)
         };
-        assert_eq!(
-            held("Control+a"),
-            ("a".to_owned(), false, true, false, false)
-        );
-        assert_eq!(
-            held("Control+A"),
-            ("a".to_owned(), false, true, false, false)
-        );
-        assert_eq!(
-            held("ctrl + shift + ArrowLeft"),
-            ("ArrowLeft".to_owned(), false, true, false, true)
-        );
-        assert_eq!(
-            held("Shift+Tab"),
-            ("Tab".to_owned(), false, false, false, true)
-        );
+        assert_eq!(held("Control+a"), ("a".to_owned(), false, true, false, false));
+        assert_eq!(held("Control+A"), ("a".to_owned(), false, true, false, false));
+        assert_eq!(held("ctrl + shift + ArrowLeft"), ("ArrowLeft".to_owned(), false, true, false, true));
+        assert_eq!(held("Shift+Tab"), ("Tab".to_owned(), false, false, false, true));
         assert_eq!(held("Shift+a"), ("A".to_owned(), false, false, false, true));
         assert_eq!(held("Shift+1"), ("!".to_owned(), false, false, false, true));
-        assert_eq!(
-            held("Control++"),
-            ("+".to_owned(), false, true, false, false)
-        );
-        assert_eq!(
-            held("Cmd+Option+."),
-            (".".to_owned(), true, false, true, false)
-        );
+        assert_eq!(held("Control++"), ("+".to_owned(), false, true, false, false));
+        assert_eq!(held("Cmd+Option+."), (".".to_owned(), true, false, true, false));
     }
 
     #[test]

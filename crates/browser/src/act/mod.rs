@@ -41,6 +41,7 @@ pub enum Button {
 }
 
 /// Modifier keys that are held.
+#[expect(clippy::struct_excessive_bools, reason = "each key is held or not, whatever the others are")]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Modifiers {
     /// Alt, or Option.
@@ -51,27 +52,6 @@ pub struct Modifiers {
     pub meta: bool,
     /// Shift.
     pub shift: bool,
-}
-
-impl Modifiers {
-    /// The protocol's bit for Shift.
-    const SHIFT: u32 = 8;
-
-    /// The keys that are held, by name, with the protocol's bits for them.
-    fn held(self) -> impl Iterator<Item = (&'static str, u32)> {
-        let all = [
-            (self.alt, "Alt", 1),
-            (self.control, "Control", 2),
-            (self.meta, "Meta", 4),
-            (self.shift, "Shift", Self::SHIFT),
-        ];
-        all.into_iter()
-            .filter_map(|(held, name, bit)| held.then_some((name, bit)))
-    }
-
-    fn bits(self) -> u32 {
-        self.held().map(|(_, bit)| bit).sum()
-    }
 }
 
 /// How to click.
@@ -87,11 +67,7 @@ pub struct ClickOptions {
 
 impl Default for ClickOptions {
     fn default() -> Self {
-        Self {
-            button: Button::Left,
-            count: 1,
-            modifiers: Modifiers::default(),
-        }
+        Self { button: Button::Left, count: 1, modifiers: Modifiers::default() }
     }
 }
 
@@ -106,10 +82,7 @@ pub struct FillOptions {
 
 impl Default for FillOptions {
     fn default() -> Self {
-        Self {
-            clear: true,
-            keys: false,
-        }
+        Self { clear: true, keys: false }
     }
 }
 

@@ -58,19 +58,10 @@ impl Surroundings {
     pub(super) async fn of(aim: &Aim<'_>, deadline: Deadline) -> Result<Self, Error> {
         let mut chain = Vec::new();
         let mut frame = aim.frame.clone();
-        while let Some(parent) = frame
-            .parent
-            .as_ref()
-            .and_then(|parent| aim.tab.frame(parent))
-        {
+        while let Some(parent) = frame.parent.as_ref().and_then(|parent| aim.tab.frame(parent)) {
             chain.push((std::mem::replace(&mut frame, parent.clone()), parent));
         }
-        let holders = try_join_all(
-            chain
-                .into_iter()
-                .map(|(child, parent)| Holder::of(child, parent, deadline)),
-        )
-        .await;
+        let holders = try_join_all(chain.into_iter().map(|(child, parent)| Holder::of(child, parent, deadline))).await;
         let holders = holders.map_err(|error| error.about_page(deadline))?;
         Ok(Self { holders })
     }
@@ -83,19 +74,12 @@ impl Surroundings {
         }
         for _ in 0..SCROLLS {
             let place = self.locate(point, deadline).await?;
-            let reveals =
-                self.holders
-                    .iter()
-                    .zip(&place.points[1..])
-                    .map(|(holder, point)| async move {
-                        let argument = json!({ "id": holder.owner.id, "x": point.x, "y": point.y });
-                        let revealed: Revealed =
-                            holder.world.call("reveal", &argument, deadline).await?;
-                        Ok::<_, WorldError>(revealed.scrolled)
-                    });
-            let scrolled = try_join_all(reveals)
-                .await
-                .map_err(|error| error.about_page(deadline))?;
+            let reveals = self.holders.iter().zip(&place.points[1..]).map(|(holder, point)| async move {
+                let argument = json!({ "id": holder.owner.id, "x": point.x, "y": point.y });
+                let revealed: Revealed = holder.world.call("reveal", &argument, deadline).await?;
+                Ok::<_, WorldError>(revealed.scrolled)
+            });
+            let scrolled = try_join_all(reveals).await.map_err(|error| error.about_page(deadline))?;
             if !scrolled.contains(&true) {
                 return Ok(place);
             }
@@ -110,10 +94,8 @@ impl Surroundings {
         for (level, holder) in self.holders.iter().enumerate() {
             // In the viewport of the topmost frame that the parent's process draws here.
             let drawn = maps[level].there(points[level]);
-            let outer = self
-                .holders
-                .get(level + 1)
-                .filter(|outer| outer.parent.session.id() == holder.parent.session.id());
+            let outer =
+                self.holders.get(level + 1).filter(|outer| outer.parent.session.id() == holder.parent.session.id());
             points.push(match outer {
                 Some(_) => maps[level + 1].back(drawn).ok_or_else(flat)?,
                 None => drawn,
@@ -132,31 +114,10 @@ impl Surroundings {
         deadline: Deadline,
     ) -> Result<Met, Error> {
         let (inner, outer) = futures::join!(
-            met(
-                aim.tab,
-                &aim.frame,
-                &aim.world,
-                aim.id,
-                place.points[0],
-                guard,
-                deadline
-            ),
-            join_all(
-                self.holders
-                    .iter()
-                    .zip(&place.points[1..])
-                    .map(|(holder, point)| {
-                        met(
-                            aim.tab,
-                            &holder.parent,
-                            &holder.world,
-                            holder.owner.id,
-                            *point,
-                            false,
-                            deadline,
-                        )
-                    })
-            ),
+            met(aim.tab, &aim.frame, &aim.world, aim.id, place.points[0], guard, deadline),
+            join_all(self.holders.iter().zip(&place.points[1..]).map(|(holder, point)| {
+                met(aim.tab, &holder.parent, &holder.world, holder.owner.id, *point, false, deadline)
+            })),
         );
         // The outermost cover is what a person would see.
         for met in outer.into_iter().rev() {
@@ -172,67 +133,29 @@ impl Surroundings {
 }
 
 impl Holder {
-    async fn of(
-        child: FrameState,
-        parent: FrameState,
-        deadline: Deadline,
-    ) -> Result<Self, WorldError> {
+    async fn of(child: FrameState, parent: FrameState, deadline: Deadline) -> Result<Self, WorldError> {
         let world = World::of(&parent, deadline).await?;
         let owner = async {
-            let node = parent
-                .session
-                .call(
-                    GetFrameOwner {
-                        frame_id: child.id.clone(),
-                    },
-                    deadline.remaining(),
-                )
-                .await?;
+            let node = parent.session.call(GetFrameOwner { frame_id: child.id.clone() }, deadline.remaining()).await?;
             owner_of(&world, node.backend_node_id, deadline).await
         };
-        let size = async {
-            World::of(&child, deadline)
-                .await?
-                .call("viewport", &json!({}), deadline)
-                .await
-        };
+        let size = async { World::of(&child, deadline).await?.call("viewport", &json!({}), deadline).await };
         let (owner, size) = futures::try_join!(owner, size)?;
-        Ok(Self {
-            parent,
-            world,
-            owner,
-            size,
-        })
+        Ok(Self { parent, world, owner, size })
     }
 
     /// From the held frame's viewport to that of the topmost frame of the parent's session.
     async fn map(&self, deadline: Deadline) -> Result<Map, WorldError> {
-        let boxes = GetBoxModel {
-            backend_node_id: Some(self.owner.node),
-        };
-        let quad = self
-            .parent
-            .session
-            .call(boxes, deadline.remaining())
-            .await?
-            .model
-            .content;
+        let boxes = GetBoxModel { backend_node_id: Some(self.owner.node) };
+        let quad = self.parent.session.call(boxes, deadline.remaining()).await?.model.content;
         let [left, top, right, right_top, _, _, bottom, bottom_left] = quad[..] else {
-            return Err(WorldError::Broken(
-                "a quad is not of eight numbers".to_owned(),
-            ));
+            return Err(WorldError::Broken("a quad is not of eight numbers".to_owned()));
         };
         let (width, height) = (self.size.width.max(1.0), self.size.height.max(1.0));
         Ok(Map {
             origin: Point { x: left, y: top },
-            along_x: Point {
-                x: (right - left) / width,
-                y: (right_top - top) / width,
-            },
-            along_y: Point {
-                x: (bottom - left) / height,
-                y: (bottom_left - top) / height,
-            },
+            along_x: Point { x: (right - left) / width, y: (right_top - top) / width },
+            along_y: Point { x: (bottom - left) / height, y: (bottom_left - top) / height },
         })
     }
 }
@@ -310,10 +233,7 @@ mod tests {
         let point = Point { x: 7.0, y: -3.0 };
         let back = map.back(map.there(point)).unwrap();
         assert!((back.x - point.x).abs() < 1e-9 && (back.y - point.y).abs() < 1e-9);
-        let line = Map {
-            along_y: map.along_x,
-            ..map
-        };
+        let line = Map { along_y: map.along_x, ..map };
         assert_eq!(line.back(point), None);
     }
 }

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use super::delivery::{Delivery, deliver};
 use super::place::{Met, Place, Surroundings};
 use super::target::{Aim, Point, Ready};
-use super::{Acted, Button, Modifiers, Target};
+use super::{Acted, Button, ClickOptions, Modifiers, Target};
 use crate::{Deadline, Error, Tab};
 
 /// How long a cover that is on its way out is waited for.
@@ -27,15 +27,9 @@ impl Tab {
     pub async fn hover(&self, target: &Target, deadline: Deadline) -> Result<Acted, Error> {
         self.enter(deadline).await?;
         let aim = Aim::take(self, target, deadline).await?;
-        let (mut before, ready) = futures::join!(
-            self.before(Some(&aim.frame), deadline),
-            aim.prepare("hover", deadline)
-        );
-        let reached = Reach {
-            action: "hover",
-            guard: false,
-            modifiers: Modifiers::default(),
-        };
+        let (mut before, ready) =
+            futures::join!(self.before(Some(&aim.frame), deadline), aim.prepare("hover", deadline));
+        let reached = Reach { action: "hover", guard: false, modifiers: Modifiers::default() };
         let ready = reached.go(&aim, ready?, deadline).await?;
         before.note_followed(ready.followed.as_deref());
         self.after(before, deadline).await
@@ -59,12 +53,7 @@ pub(super) struct Reached {
 impl Reach {
     /// Moves the pointer to an element and makes sure that it meets the element there. What opens under the
     /// pointer is gone round where a part of the element stays free.
-    pub(super) async fn go(
-        &self,
-        aim: &Aim<'_>,
-        ready: Ready,
-        deadline: Deadline,
-    ) -> Result<Reached, Error> {
+    pub(super) async fn go(&self, aim: &Aim<'_>, ready: Ready, deadline: Deadline) -> Result<Reached, Error> {
         let surroundings = Surroundings::of(aim, deadline).await?;
         let patience = Instant::now() + COVER_LEAVES;
         let mut ready = ready;
@@ -73,29 +62,20 @@ impl Reach {
             let place = surroundings.place(ready.point, deadline).await?;
             // Over a known cover the pointer does not go: a notice may stay for as long as the pointer is over it.
             if ready.clear {
-                self.travel(aim.tab, here, place.on_page(), deadline)
-                    .await?;
+                self.travel(aim.tab, here, place.on_page(), deadline).await?;
                 here = Some(place.on_page());
             }
             match surroundings.meet(aim, &place, self.guard, deadline).await? {
                 Met::Target if ready.clear => {
-                    return Ok(Reached {
-                        place,
-                        followed: ready.followed,
-                    });
+                    return Ok(Reached { place, followed: ready.followed });
                 }
                 Met::Cover(cover) if Instant::now() >= patience => {
-                    return Err(Error::Obscured {
-                        target: aim.name(),
-                        cover,
-                    });
+                    return Err(Error::Obscured { target: aim.name(), cover });
                 }
                 // It has just become free, or may be soon.
                 Met::Target => {}
                 Met::Cover(_) => {
-                    deadline
-                        .bound("the cover", tokio::time::sleep(LOOK_AGAIN))
-                        .await?
+                    deadline.bound("the cover", tokio::time::sleep(LOOK_AGAIN)).await?;
                 }
             }
             let followed = ready.followed;
@@ -104,27 +84,15 @@ impl Reach {
         }
     }
 
-    async fn travel(
-        &self,
-        tab: &Tab,
-        from: Option<Point>,
-        to: Point,
-        deadline: Deadline,
-    ) -> Result<(), Error> {
-        let near = Point {
-            x: (to.x - APPROACH).max(0.0),
-            y: (to.y - APPROACH).max(0.0),
-        };
+    async fn travel(&self, tab: &Tab, from: Option<Point>, to: Point, deadline: Deadline) -> Result<(), Error> {
+        let near = Point { x: (to.x - APPROACH).max(0.0), y: (to.y - APPROACH).max(0.0) };
         let first = async {
             match from {
                 Some(_) => Ok(Delivery::Arrived),
                 None => deliver(tab, moved(near, None, self.modifiers), deadline).await,
             }
         };
-        let (first, second) = futures::join!(
-            first,
-            deliver(tab, moved(to, None, self.modifiers), deadline)
-        );
+        let (first, second) = futures::join!(first, deliver(tab, moved(to, None, self.modifiers), deadline));
         match (first?, second?) {
             (Delivery::Arrived, Delivery::Arrived) => Ok(()),
             _ => Err(tab.interruption()),
@@ -139,55 +107,24 @@ pub(super) struct Pressed {
 }
 
 impl Pressed {
-    /// Presses a button, for the `count`th time in a row.
-    pub(super) async fn press(
-        tab: &Tab,
-        at: Point,
-        button: Button,
-        modifiers: Modifiers,
-        count: u32,
-        deadline: Deadline,
-    ) -> Result<(Self, Delivery), Error> {
-        let event = |kind, buttons| DispatchMouseEvent {
-            r#type: kind,
-            x: at.x,
-            y: at.y,
-            modifiers: Some(modifiers.bits()),
-            button: Some(button.word()),
-            buttons: Some(buttons),
-            click_count: Some(count),
-            ..DispatchMouseEvent::default()
-        };
-        let release = event(MouseEventType::MouseReleased, 0);
-        let pressed = Self {
-            page: tab.page().clone(),
-            release: Some(release),
-        };
-        let press = event(MouseEventType::MousePressed, button.bit());
+    /// Presses the first button.
+    pub(super) async fn press(tab: &Tab, at: Point, deadline: Deadline) -> Result<(Self, Delivery), Error> {
+        let [press, release] = press_and_release(at, ClickOptions::default(), 1);
+        let pressed = Self { page: tab.page().clone(), release: Some(release) };
         let delivery = deliver(tab, press, deadline).await?;
         Ok((pressed, delivery))
     }
 
     /// Moves with the button down.
-    pub(super) fn drag_to(&mut self, at: Point, modifiers: Modifiers) -> DispatchMouseEvent {
-        let mut button = None;
+    pub(super) async fn drag_to(&mut self, tab: &Tab, at: Point, deadline: Deadline) -> Result<Delivery, Error> {
         if let Some(release) = &mut self.release {
             (release.x, release.y) = (at.x, at.y);
-            button = release.button;
         }
-        DispatchMouseEvent {
-            button,
-            buttons: Some(Button::Left.bit()),
-            ..moved(at, Some(Button::Left), modifiers)
-        }
+        deliver(tab, moved(at, Some(Button::Left), Modifiers::default()), deadline).await
     }
 
     /// Lets the button go.
-    pub(super) async fn release(
-        mut self,
-        tab: &Tab,
-        deadline: Deadline,
-    ) -> Result<Delivery, Error> {
+    pub(super) async fn release(mut self, tab: &Tab, deadline: Deadline) -> Result<Delivery, Error> {
         match self.release.take() {
             Some(release) => deliver(tab, release, deadline).await,
             None => Ok(Delivery::Arrived),
@@ -201,6 +138,35 @@ impl Drop for Pressed {
             self.page.send(release);
         }
     }
+}
+
+/// Presses a button and lets it go, for the `count`th time in a row. Both are sent at once, so that whoever drops
+/// the call leaves no button down.
+pub(super) async fn click(
+    tab: &Tab,
+    at: Point,
+    options: ClickOptions,
+    count: u32,
+    deadline: Deadline,
+) -> Result<Delivery, Error> {
+    let [press, release] = press_and_release(at, options, count).map(|event| deliver(tab, event, deadline));
+    let (down, up) = futures::join!(press, release);
+    Ok(if down? == Delivery::Interrupted { Delivery::Interrupted } else { up? })
+}
+
+fn press_and_release(at: Point, options: ClickOptions, count: u32) -> [DispatchMouseEvent; 2] {
+    let ClickOptions { button, modifiers, .. } = options;
+    let steps = [(MouseEventType::MousePressed, button.bit()), (MouseEventType::MouseReleased, 0)];
+    steps.map(|(kind, buttons)| DispatchMouseEvent {
+        r#type: kind,
+        x: at.x,
+        y: at.y,
+        modifiers: Some(modifiers.bits()),
+        button: Some(button.word()),
+        buttons: Some(buttons),
+        click_count: Some(count),
+        ..DispatchMouseEvent::default()
+    })
 }
 
 fn moved(to: Point, held: Option<Button>, modifiers: Modifiers) -> DispatchMouseEvent {

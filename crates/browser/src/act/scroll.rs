@@ -47,9 +47,7 @@ impl Tab {
         deadline: Deadline,
     ) -> Result<(Acted, ScrollPosition), Error> {
         if let Some(amount) = amount.filter(|amount| !(0.0..=FARTHEST).contains(amount)) {
-            return Err(Error::InvalidArgument(format!(
-                "an amount is 0 to {FARTHEST} CSS pixels, not {amount}"
-            )));
+            return Err(Error::InvalidArgument(format!("an amount is 0 to {FARTHEST} CSS pixels, not {amount}")));
         }
         self.enter(deadline).await?;
         let root = Target::Selector(":root".to_owned());
@@ -59,25 +57,16 @@ impl Tab {
         let id = target.map_or(Value::Null, |_| json!(aim.id));
         let position = match direction {
             None if target.is_none() => {
-                return Err(Error::InvalidArgument(
-                    "give a direction or an element to scroll to".to_owned(),
-                ));
+                return Err(Error::InvalidArgument("give a direction or an element to scroll to".to_owned()));
             }
             None => {
                 let ready = aim.prepare("scroll", deadline).await?;
                 before.note_followed(ready.followed.as_deref());
-                Surroundings::of(&aim, deadline)
-                    .await?
-                    .place(ready.point, deadline)
-                    .await?;
-                by_script(&aim, &id, "down", Some(0.0), deadline)
-                    .await?
-                    .position
+                Surroundings::of(&aim, deadline).await?.place(ready.point, deadline).await?;
+                by_script(&aim, &id, "down", Some(0.0), deadline).await?.position
             }
             Some(direction @ (ScrollDirection::Top | ScrollDirection::Bottom)) => {
-                by_script(&aim, &id, direction.word(), None, deadline)
-                    .await?
-                    .position
+                by_script(&aim, &id, direction.word(), None, deadline).await?.position
             }
             Some(direction) => by_wheel(&aim, &id, direction, amount, deadline).await?,
         };
@@ -93,27 +82,14 @@ async fn by_wheel(
     deadline: Deadline,
 ) -> Result<ScrollPosition, Error> {
     let word = direction.word();
-    let wheel: Wheel = aim
-        .call(
-            "scrollPoint",
-            &json!({ "id": id, "direction": word }),
-            deadline,
-        )
-        .await?;
+    let wheel: Wheel = aim.call("scrollPoint", &json!({ "id": id, "direction": word }), deadline).await?;
     let distance = amount.unwrap_or(wheel.step);
     // At its end the wheel would scroll what is around it.
     if direction.at_end(&wheel.position) && !id.is_null() {
         return Ok(wheel.position);
     }
-    let point = Point {
-        x: wheel.point_x,
-        y: wheel.point_y,
-    };
-    let at = Surroundings::of(aim, deadline)
-        .await?
-        .place(point, deadline)
-        .await?
-        .on_page();
+    let point = Point { x: wheel.point_x, y: wheel.point_y };
+    let at = Surroundings::of(aim, deadline).await?.place(point, deadline).await?.on_page();
     let (right, down) = direction.towards();
     let turn = DispatchMouseEvent {
         r#type: MouseEventType::MouseWheel,
@@ -130,9 +106,7 @@ async fn by_wheel(
         return Ok(scrolled.position);
     }
     // Something that takes the wheel lies over it, or the page swallows the wheel.
-    Ok(by_script(aim, id, word, Some(distance), deadline)
-        .await?
-        .position)
+    Ok(by_script(aim, id, word, Some(distance), deadline).await?.position)
 }
 
 async fn by_script(
@@ -142,12 +116,7 @@ async fn by_script(
     amount: Option<f64>,
     deadline: Deadline,
 ) -> Result<Scrolled, Error> {
-    aim.call(
-        "scroll",
-        &json!({ "id": id, "direction": direction, "amount": amount }),
-        deadline,
-    )
-    .await
+    aim.call("scroll", &json!({ "id": id, "direction": direction, "amount": amount }), deadline).await
 }
 
 impl ScrollDirection {

@@ -47,18 +47,11 @@ impl Tab {
     ///
     /// # Errors
     /// As [`Tab::click`]; [`Error::InvalidArgument`] for an option that there is none of, with those that there are.
-    pub async fn select(
-        &self,
-        target: &Target,
-        values: &[String],
-        deadline: Deadline,
-    ) -> Result<Selected, Error> {
+    pub async fn select(&self, target: &Target, values: &[String], deadline: Deadline) -> Result<Selected, Error> {
         self.enter(deadline).await?;
         let aim = Aim::take(self, target, deadline).await?;
-        let (mut before, ready) = futures::join!(
-            self.before(Some(&aim.frame), deadline),
-            aim.prepare("select", deadline)
-        );
+        let (mut before, ready) =
+            futures::join!(self.before(Some(&aim.frame), deadline), aim.prepare("select", deadline));
         let ready = ready?;
         before.note_followed(ready.followed.as_deref());
         match choose(&aim, values, deadline).await? {
@@ -66,40 +59,29 @@ impl Tab {
                 let acted = self.after(before, deadline).await?;
                 Ok(Selected { acted, selected })
             }
-            Choice::Listbox { .. } if values.is_empty() => Err(Error::InvalidArgument(
-                "give the option to choose".to_owned(),
-            )),
+            Choice::Listbox { .. } if values.is_empty() => {
+                Err(Error::InvalidArgument("give the option to choose".to_owned()))
+            }
             Choice::Listbox { .. } => {
                 let mut selected = Vec::with_capacity(values.len());
                 for value in values {
                     selected.push(pick(&aim, ready.kind, value, deadline).await?);
                 }
-                Ok(Selected {
-                    acted: self.after(before, deadline).await?,
-                    selected,
-                })
+                Ok(Selected { acted: self.after(before, deadline).await?, selected })
             }
         }
     }
 }
 
 async fn choose(aim: &Aim<'_>, values: &[String], deadline: Deadline) -> Result<Choice, Error> {
-    aim.call(
-        "select",
-        &json!({ "id": aim.id, "values": values }),
-        deadline,
-    )
-    .await
+    aim.call("select", &json!({ "id": aim.id, "values": values }), deadline).await
 }
 
 /// Picks one option of an ARIA listbox, which is opened first where need be.
 async fn pick(aim: &Aim<'_>, kind: Kind, value: &str, deadline: Deadline) -> Result<String, Error> {
     let entry = entry(aim, kind, value, deadline).await?;
     if entry.disabled {
-        return Err(Error::NotActionable {
-            target: value.to_owned(),
-            reason: "disabled".to_owned(),
-        });
+        return Err(Error::NotActionable { target: value.to_owned(), reason: "disabled".to_owned() });
     }
     if entry.selected {
         return Ok(entry.name);
@@ -120,10 +102,7 @@ async fn entry(aim: &Aim<'_>, kind: Kind, value: &str, deadline: Deadline) -> Re
                 return Err(Error::ActionFailed("the list changed its kind".to_owned()));
             }
         };
-        let known: Vec<String> = options
-            .iter()
-            .map(|entry| format!("\"{}\"", entry.name))
-            .collect();
+        let known: Vec<String> = options.iter().map(|entry| format!("\"{}\"", entry.name)).collect();
         if let Some(entry) = options.into_iter().find(|entry| entry.r#match) {
             return Ok(entry);
         }
@@ -136,45 +115,23 @@ async fn entry(aim: &Aim<'_>, kind: Kind, value: &str, deadline: Deadline) -> Re
         if typing.is_some_and(|at| Instant::now() >= at) {
             typing = None;
             // A field with suggestions shows them for what is typed.
-            let _: serde_json::Value = aim
-                .call(
-                    "fillBegin",
-                    &json!({ "id": aim.id, "value": value, "clear": true }),
-                    deadline,
-                )
-                .await?;
+            let _: serde_json::Value =
+                aim.call("fillBegin", &json!({ "id": aim.id, "value": value, "clear": true }), deadline).await?;
             insert(aim.tab, value, deadline).await?;
         }
         if !known.is_empty() && typing.is_none() && !opened || Instant::now() >= opens {
-            let known = if known.is_empty() {
-                "no option".to_owned()
-            } else {
-                known.join(", ")
-            };
-            return Err(Error::InvalidArgument(format!(
-                "no option `{}`; there is {known}",
-                value.escape_debug()
-            )));
+            let known = if known.is_empty() { "no option".to_owned() } else { known.join(", ") };
+            return Err(Error::InvalidArgument(format!("no option `{}`; there is {known}", value.escape_debug())));
         }
-        deadline
-            .bound("the list of options", tokio::time::sleep(LOOK_AGAIN))
-            .await?;
+        deadline.bound("the list of options", tokio::time::sleep(LOOK_AGAIN)).await?;
     }
 }
 
 /// A click on the way to a choice.
 async fn press(aim: &Aim<'_>, deadline: Deadline) -> Result<(), Error> {
-    let (before, ready) = futures::join!(
-        aim.tab.before(Some(&aim.frame), deadline),
-        aim.prepare("click", deadline)
-    );
+    let (before, ready) = futures::join!(aim.tab.before(Some(&aim.frame), deadline), aim.prepare("click", deadline));
     let acted = click(aim, before, ready?, ClickOptions::default(), deadline).await?;
-    match acted
-        .changes
-        .dialogs
-        .into_iter()
-        .find(|dialog| !dialog.closed)
-    {
+    match acted.changes.dialogs.into_iter().find(|dialog| !dialog.closed) {
         Some(dialog) => Err(Error::DialogOpen(dialog)),
         None => Ok(()),
     }

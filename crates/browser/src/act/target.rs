@@ -7,8 +7,8 @@ use serde_json::json;
 
 use super::Target;
 use super::delivery::unless_interrupted;
-use crate::page::marks::with_refs;
 use crate::page::ScriptError;
+use crate::page::marks::with_refs;
 use crate::tab::FrameState;
 use crate::world::{World, WorldError};
 use crate::{Deadline, Error, Ref, Tab};
@@ -66,80 +66,48 @@ pub(super) struct Rect {
 
 impl Rect {
     pub(super) fn centre(&self) -> Point {
-        Point {
-            x: self.x + self.width / 2.0,
-            y: self.y + self.height / 2.0,
-        }
+        Point { x: self.x + self.width / 2.0, y: self.y + self.height / 2.0 }
     }
 }
 
 impl<'a> Aim<'a> {
     /// Finds the element. A ref must be of a document that is still shown; a selector is looked for in the main
     /// frame first and then in all others.
-    pub(super) async fn take(
-        tab: &'a Tab,
-        target: &'a Target,
-        deadline: Deadline,
-    ) -> Result<Self, Error> {
+    pub(super) async fn take(tab: &'a Tab, target: &'a Target, deadline: Deadline) -> Result<Self, Error> {
         match target {
             Target::Ref(reference) => {
                 let (frame, id) = tab.locate(*reference).await?;
-                let world = World::of(&frame, deadline)
-                    .await
-                    .map_err(|error| match error {
-                        WorldError::DocumentGone => stale(*reference, "its document is gone"),
-                        error => error.about_page(deadline),
-                    })?;
-                Ok(Self {
-                    tab,
-                    frame,
-                    world,
-                    id,
-                    target,
-                })
+                let world = World::of(&frame, deadline).await.map_err(|error| match error {
+                    WorldError::DocumentGone => stale(*reference, "its document is gone"),
+                    error => error.about_page(deadline),
+                })?;
+                Ok(Self { tab, frame, world, id, target })
             }
             Target::Selector(selector) => {
-                let frames: Vec<FrameState> =
-                    tab.state().borrow().frames().into_iter().cloned().collect();
+                let frames: Vec<FrameState> = tab.state().borrow().frames().into_iter().cloned().collect();
                 let (main, others) = frames.split_at(1);
                 for group in [main, others] {
                     let searches = group.iter().map(|frame| find(frame, selector, deadline));
                     for (frame, found) in group.iter().zip(join_all(searches).await) {
                         if let Some((world, id)) = found? {
-                            return Ok(Self {
-                                tab,
-                                frame: frame.clone(),
-                                world,
-                                id,
-                                target,
-                            });
+                            return Ok(Self { tab, frame: frame.clone(), world, id, target });
                         }
                     }
                 }
-                Err(Error::NoSuchElement(format!(
-                    "the selector `{}`",
-                    selector.escape_debug()
-                )))
+                Err(Error::NoSuchElement(format!("the selector `{}`", selector.escape_debug())))
             }
         }
     }
 
     /// The same aim at another element of the same document.
     pub(super) fn at(&self, id: u32) -> Self {
-        Self {
-            tab: self.tab,
-            frame: self.frame.clone(),
-            world: self.world.clone(),
-            id,
-            target: self.target,
-        }
+        Self { tab: self.tab, frame: self.frame.clone(), world: self.world.clone(), id, target: self.target }
     }
 
     /// Waits until the element is attached, visible, still and enabled, scrolled into its frame's view.
     pub(super) async fn prepare(&self, action: &str, deadline: Deadline) -> Result<Ready, Error> {
         let budget = u64::try_from(deadline.remaining().as_millis()).unwrap_or(u64::MAX);
-        let argument =
-            json!({ "id": self.id, "action": action, "timeoutMs": READY_MS.min(budget) });
+        let argument = json!({ "id": self.id, "action": action, "timeoutMs": READY_MS.min(budget) });
         self.call("prepare", &argument, deadline).await
     }
 
@@ -149,29 +117,17 @@ impl<'a> Aim<'a> {
         struct Focus {
             focused: bool,
         }
-        let focus: Focus = self
-            .call("focus", &json!({ "id": self.id }), deadline)
-            .await?;
-        if focus.focused {
-            Ok(())
-        } else {
-            Err(self.not("an element that takes the focus"))
-        }
+        let focus: Focus = self.call("focus", &json!({ "id": self.id }), deadline).await?;
+        if focus.focused { Ok(()) } else { Err(self.not("an element that takes the focus")) }
     }
 
     /// Calls a function of the page script in the element's document. A dialog that opens meanwhile ends the call.
-    pub(super) async fn call<A, R>(
-        &self,
-        function: &str,
-        argument: &A,
-        deadline: Deadline,
-    ) -> Result<R, Error>
+    pub(super) async fn call<A, R>(&self, function: &str, argument: &A, deadline: Deadline) -> Result<R, Error>
     where
         A: Serialize + Sync,
         R: DeserializeOwned,
     {
-        let answer =
-            unless_interrupted(self.tab, self.world.call(function, argument, deadline)).await?;
+        let answer = unless_interrupted(self.tab, self.world.call(function, argument, deadline)).await?;
         match answer {
             Some(Ok(answer)) => Ok(answer),
             Some(Err(error)) => Err(self.failure(error, deadline).await),
@@ -181,15 +137,8 @@ impl<'a> Aim<'a> {
 
     /// Whether the element's document is still the one that its frame shows.
     pub(super) fn check_document(&self) -> Result<(), Error> {
-        let shown = self
-            .tab
-            .frame(&self.frame.id)
-            .is_some_and(|frame| frame.document == self.frame.document);
-        if shown {
-            Ok(())
-        } else {
-            Err(self.gone("its document went away during the action"))
-        }
+        let shown = self.tab.frame(&self.frame.id).is_some_and(|frame| frame.document == self.frame.document);
+        if shown { Ok(()) } else { Err(self.gone("its document went away during the action")) }
     }
 
     /// Text of the page script with refs in place of its marks.
@@ -207,28 +156,20 @@ impl<'a> Aim<'a> {
 
     /// The error for an element that cannot take the action because it is not `wanted`.
     pub(super) fn not(&self, wanted: &str) -> Error {
-        Error::NotActionable {
-            target: self.name(),
-            reason: format!("not {wanted}"),
-        }
+        Error::NotActionable { target: self.name(), reason: format!("not {wanted}") }
     }
 
     fn gone(&self, reason: &str) -> Error {
         match self.target {
             Target::Ref(reference) => stale(*reference, reason),
-            Target::Selector(selector) => Error::NoSuchElement(format!(
-                "the selector `{}`: {reason}",
-                selector.escape_debug()
-            )),
+            Target::Selector(selector) => {
+                Error::NoSuchElement(format!("the selector `{}`: {reason}", selector.escape_debug()))
+            }
         }
     }
 
     pub(super) async fn failure(&self, error: WorldError, deadline: Deadline) -> Error {
-        let ScriptError {
-            code,
-            message,
-            line,
-        } = match error {
+        let ScriptError { code, message, line } = match error {
             WorldError::Script(error) => error,
             WorldError::DocumentGone => return self.gone("its document is gone"),
             error => return error.about_page(deadline),
@@ -238,10 +179,7 @@ impl<'a> Aim<'a> {
             Some(line) => format!(": {}", self.words(line.trim_start()).await),
             None => String::new(),
         };
-        let refused = |reason: &str| Error::NotActionable {
-            target: self.name(),
-            reason: format!("{reason}{line}"),
-        };
+        let refused = |reason: &str| Error::NotActionable { target: self.name(), reason: format!("{reason}{line}") };
         match code.as_str() {
             "stale" => self.gone(&message),
             "none" => Error::NoSuchElement(message),
@@ -272,20 +210,11 @@ impl Tab {
 
 /// Text of the page script in a frame, with refs in place of its marks.
 pub(super) async fn words(tab: &Tab, frame: &FrameState, text: &str) -> String {
-    with_refs(
-        text,
-        &mut *tab.refs().lock().await,
-        &frame.id,
-        &frame.document,
-    )
+    with_refs(text, &mut *tab.refs().lock().await, &frame.id, &frame.document)
 }
 
 /// The element of a frame that a selector means. Frames that cannot be asked have none.
-async fn find(
-    frame: &FrameState,
-    selector: &str,
-    deadline: Deadline,
-) -> Result<Option<(World, u32)>, Error> {
+async fn find(frame: &FrameState, selector: &str, deadline: Deadline) -> Result<Option<(World, u32)>, Error> {
     #[derive(Deserialize)]
     struct Found {
         id: u32,
@@ -293,25 +222,18 @@ async fn find(
     let main = frame.parent.is_none();
     let search = async {
         let world = World::of(frame, deadline).await?;
-        let found: Found = world
-            .call("resolve", &json!({ "selector": selector }), deadline)
-            .await?;
+        let found: Found = world.call("resolve", &json!({ "selector": selector }), deadline).await?;
         Ok((world, found.id))
     };
     match search.await {
         Ok(found) => Ok(Some(found)),
         Err(WorldError::Script(error)) if error.code == "none" => Ok(None),
-        Err(WorldError::Script(error)) if error.code == "invalid" => {
-            Err(Error::InvalidArgument(error.message))
-        }
+        Err(WorldError::Script(error)) if error.code == "invalid" => Err(Error::InvalidArgument(error.message)),
         Err(error) if main => Err(error.about_page(deadline)),
         Err(_) => Ok(None),
     }
 }
 
 fn stale(reference: Ref, reason: &str) -> Error {
-    Error::RefStale {
-        reference,
-        reason: reason.to_owned(),
-    }
+    Error::RefStale { reference, reason: reason.to_owned() }
 }

@@ -37,6 +37,8 @@ pub(crate) struct PageState {
     pub(crate) commits: u64,
     /// Address changes of the main frame within its document.
     pub(crate) same_document: u64,
+        /// Documents that the page in the main frame has asked for, in its own tab.
+    pub(crate) departures: u64,
     /// File choosers that were asked for.
     pub(crate) file_choosers: u64,
     /// HTML drags that began while drags were intercepted.
@@ -162,6 +164,7 @@ impl PageState {
             pending: None,
             commits: 0,
             same_document: 0,
+            departures: 0,
             file_choosers: 0,
             drags: Recent::default(),
             responses: Recent::default(),

@@ -11,7 +11,7 @@ use bathy_cdp::protocol::network::{
 };
 use bathy_cdp::protocol::page::{
     self, AddScriptToEvaluateOnNewDocument, DialogType, FileChooserOpened, FrameAttached,
-    FrameDetached, FrameNavigated, FrameStartedNavigating, FrameStoppedLoading, FrameTree,
+    FrameDetached, FrameNavigated, FrameRequestedNavigation, FrameStartedNavigating, FrameStoppedLoading, FrameTree,
     GetFrameTree, HandleJavaScriptDialog, JavascriptDialogClosed, JavascriptDialogOpening,
     LifecycleEvent, NavigatedWithinDocument, SetInterceptFileChooserDialog,
     SetLifecycleEventsEnabled,
@@ -220,6 +220,10 @@ impl Task {
                 .send_modify(|state| state.move_within(&event.frame_id, event.url));
         } else if let Some(event) = message.decode::<FrameStartedNavigating>() {
             self.started(event);
+        } else if let Some(event) = message.decode::<FrameRequestedNavigation>() {
+            if event.disposition == "currentTab" {
+                self.on_main(&event.frame_id, |state| state.departures += 1);
+            }
         } else if let Some(event) = message.decode::<FrameStoppedLoading>() {
             self.on_main(&event.frame_id, |state| state.give_up(None));
         } else if let Some(event) = message.decode::<FrameAttached>() {

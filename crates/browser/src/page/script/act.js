@@ -1,7 +1,7 @@
 // The acting half before the input: from a ref to a point that the pointer can go to.
 
 /** The next frame, or a moment later where frames do not come (background tabs, headless without a screen). */
-const nextFrame = () => new Promise((resolve) => {
+const nextFrame = (limit = 40) => new Promise((resolve) => {
   let done = false;
   const finish = () => {
     if (done) return;
@@ -9,7 +9,7 @@ const nextFrame = () => new Promise((resolve) => {
     resolve();
   };
   requestAnimationFrame(finish);
-  setTimeout(finish, 40);
+  setTimeout(finish, limit);
 });
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -155,11 +155,13 @@ const lands = (target, hit) => {
 const prepare = async ({ id, action = 'click', timeoutMs = 1500 }) => {
   const end = now() + timeoutMs;
   let scrolled = false;
-  let problem = null;
+    let problem = null;
   let before = null;
+  let replaced = false;
   for (;;) {
     const pass = new Pass(200);
     const { element, followed } = elementOf(pass, id);
+    replaced ||= followed;
     const staged = stage(pass, element);
     problem = unready(pass, element, staged, action);
     if (!problem) {
@@ -170,7 +172,7 @@ const prepare = async ({ id, action = 'click', timeoutMs = 1500 }) => {
         points = pointsOf(staged);
       }
       const rect = rectOf(staged);
-      const still = before && Math.abs(before.left - rect.left) < 1 && Math.abs(before.top - rect.top) < 1 && Math.abs(before.width - rect.width) < 1 && Math.abs(before.height - rect.height) < 1;
+      const still = before ? Math.abs(before.left - rect.left) < 1 && Math.abs(before.top - rect.top) < 1 && Math.abs(before.width - rect.width) < 1 && Math.abs(before.height - rect.height) < 1 : restful();
       before = rect;
       if (!points.length) problem = new Refusal('unreachable', 'no part of the element can be scrolled into view', sayElement(pass, element));
       else if (!still) problem = new Refusal('unstable', 'the element keeps moving', sayElement(pass, element));
@@ -183,7 +185,7 @@ const prepare = async ({ id, action = 'click', timeoutMs = 1500 }) => {
           before = null;
           continue;
         }
-        return prepared(pass, element, staged, best, rect, Boolean(scrolled), followed);
+        return prepared(pass, element, staged, best, rect, Boolean(scrolled), replaced);
       }
     }
     const fast = problem.code === 'stale' || problem.code === 'readonly' || problem.code === 'kind';
@@ -193,6 +195,9 @@ const prepare = async ({ id, action = 'click', timeoutMs = 1500 }) => {
     if (problem.code !== 'unstable') await pause(30);
   }
 };
+
+/** Whether the page stands still as far as is known, so that an element need not be looked at twice. */
+const restful = () => watching.roots.has(document) && now() - watching.last > 100 && documentAnimations(document).every((one) => one.playState !== 'running');
 
 const prepared = (pass, element, staged, point, rect, scrolled, followed) => {
   const line = sayElement(pass, element);

@@ -72,7 +72,6 @@ const changes = ({ mark, maxChars = 1500 }) => {
   const before = snapshots.get(mark);
   if (!before) throw new Refusal('stale', 'nothing was watched under this mark: the document is new');
   observer.takeRecords().forEach(() => { watching.version += 1; });
-  if (before.version === watching.version && before.took > 10) return { lines: [], more: 0 };
   const after = snapshot();
   const gone = difference(before.lines, after.lines);
   const fresh = difference(after.lines, before.lines);
@@ -199,11 +198,11 @@ const conditionMet = (wanted, textGone, id, gone) => {
 const settle = async ({ mark, maxChars, timeoutMs = 300 }) => {
   const before = snapshots.get(mark);
   if (!before) throw new Refusal('stale', 'nothing was watched under this mark: the document is new');
-  await nextFrame();
+  await nextFrame(20);
   observer.takeRecords().forEach(() => { watching.version += 1; });
   const touched = before.version !== watching.version || animating();
   const rest = touched ? await quiet({ timeoutMs }) : { quiet: true };
-  return { ...changes({ mark, maxChars }), quiet: rest.quiet, press: endGuard() };
+  return { ...changes({ mark, maxChars }), quiet: rest.quiet, press: endGuard(), closing: window.closed };
 };
 
 const layers = () => {

@@ -10,24 +10,12 @@ async fn every_depth_is_clicked_and_filled_by_ref() {
     let stage = Stage::at("frames/nested.html").await;
     for depth in 0..=3 {
         let button = stage.reference(&format!("Button at depth {depth}")).await;
-        stage
-            .click(&button)
-            .await
-            .unwrap_or_else(|error| panic!("depth {depth}: {error:?}"));
-        assert!(
-            stage
-                .report("click", &format!("depth-{depth}"))
-                .await
-                .trusted
-        );
+        stage.click(&button).await.unwrap_or_else(|error| panic!("depth {depth}: {error:?}"));
+        assert!(stage.report("click", &format!("depth-{depth}")).await.trusted);
         if depth > 0 {
             let field = stage.reference(&format!("Field at depth {depth}")).await;
             let value = format!("text {depth}");
-            let filled = stage
-                .tab
-                .fill(&field, &value, FillOptions::default(), soon())
-                .await
-                .unwrap();
+            let filled = stage.tab.fill(&field, &value, FillOptions::default(), soon()).await.unwrap();
             assert_eq!(filled.value, value);
             let report = stage.report("input", &format!("field-{depth}")).await;
             assert!(report.trusted && report.value == value, "{report:?}");
@@ -38,30 +26,12 @@ async fn every_depth_is_clicked_and_filled_by_ref() {
 #[tokio::test]
 async fn keys_go_to_the_frame_that_has_the_focus() {
     let stage = Stage::at("frames/cross-origin.html").await;
-    let keys = FillOptions {
-        clear: true,
-        keys: true,
-    };
-    let filled = stage
-        .tab
-        .fill(&css("#inner-field"), "typed", keys, soon())
-        .await
-        .unwrap();
+    let keys = FillOptions { clear: true, keys: true };
+    let filled = stage.tab.fill(&css("#inner-field"), "typed", keys, soon()).await.unwrap();
     assert_eq!(filled.value, "typed");
-    stage
-        .tab
-        .press(&"Backspace".parse().unwrap(), None, soon())
-        .await
-        .unwrap();
-    let add = FillOptions {
-        clear: false,
-        keys: false,
-    };
-    let filled = stage
-        .tab
-        .fill(&css("#inner-field"), "!", add, soon())
-        .await
-        .unwrap();
+    stage.tab.press(&"Backspace".parse().unwrap(), None, soon()).await.unwrap();
+    let add = FillOptions { clear: false, keys: false };
+    let filled = stage.tab.fill(&css("#inner-field"), "!", add, soon()).await.unwrap();
     assert_eq!(filled.value, "type!");
 }
 
@@ -72,20 +42,9 @@ async fn a_scaled_turned_and_scrolled_frame_is_hit_where_it_is() {
         <button id=top>Top</button><div style='height:900px'></div><button id=low style='margin-left:250px'>Low</button>
         <script>for (const each of document.querySelectorAll('button')) watch(each, 'click')</script>";
     let inner = stage.site.page(tall);
-    let other = stage.site.other_url(
-        inner
-            .rsplit_once("/page/")
-            .map(|(_, page)| format!("page/{page}"))
-            .unwrap()
-            .as_str(),
-    );
-    for transform in [
-        "scale(0.5) rotate(10deg)",
-        "rotate(-80deg)",
-        "skewX(20deg)",
-        "scale(2, 1.3)",
-        "none",
-    ] {
+    let other =
+        stage.site.other_url(inner.rsplit_once("/page/").map(|(_, page)| format!("page/{page}")).unwrap().as_str());
+    for transform in ["scale(0.5) rotate(10deg)", "rotate(-80deg)", "skewX(20deg)", "scale(2, 1.3)", "none"] {
         for source in [&inner, &other] {
             stage
                 .show(&format!(
@@ -97,10 +56,7 @@ async fn a_scaled_turned_and_scrolled_frame_is_hit_where_it_is() {
             for button in ["low", "top"] {
                 let said = stage.click(&css(&format!("#{button}"))).await;
                 said.unwrap_or_else(|error| panic!("{transform} {source} {button}: {error:?}"));
-                assert!(
-                    stage.report("click", button).await.trusted,
-                    "{transform} {source}"
-                );
+                assert!(stage.report("click", button).await.trusted, "{transform} {source}");
             }
         }
     }
@@ -109,9 +65,7 @@ async fn a_scaled_turned_and_scrolled_frame_is_hit_where_it_is() {
 #[tokio::test]
 async fn a_cover_over_a_frame_is_seen() {
     let stage = Stage::set().await;
-    let inner = stage
-        .site
-        .page("<button id=inside style='width:200px;height:100px'>Inside</button>");
+    let inner = stage.site.page("<button id=inside style='width:200px;height:100px'>Inside</button>");
     for origin in ["127.0.0.1", "127.0.0.2"] {
         let source = if origin == "127.0.0.1" {
             inner.clone()
@@ -125,10 +79,7 @@ async fn a_cover_over_a_frame_is_seen() {
             ))
             .await;
         let error = stage.click(&css("#inside")).await.unwrap_err();
-        assert!(
-            matches!(&error, Error::Obscured { cover, .. } if cover.contains("Cookies")),
-            "{origin}: {error:?}"
-        );
+        assert!(matches!(&error, Error::Obscured { cover, .. } if cover.contains("Cookies")), "{origin}: {error:?}");
     }
 }
 
@@ -136,31 +87,16 @@ async fn a_cover_over_a_frame_is_seen() {
 async fn sandboxed_frames_without_scripts_are_acted_on_too() {
     let stage = Stage::at("frames/sandboxed.html").await;
     let button = stage.reference("Inner field").await;
-    let filled = stage
-        .tab
-        .fill(&button, "in the sandbox", FillOptions::default(), soon())
-        .await
-        .unwrap();
+    let filled = stage.tab.fill(&button, "in the sandbox", FillOptions::default(), soon()).await.unwrap();
     assert_eq!(filled.value, "in the sandbox");
 }
 
 #[tokio::test]
 async fn what_changes_in_a_frame_is_told() {
     let stage = Stage::set().await;
-    let inner = stage.site.page(
-        "<button onclick='this.nextSibling.textContent = \"Done\"'>Go</button><p>Not yet</p>",
-    );
+    let inner = stage.site.page("<button onclick='this.nextSibling.textContent = \"Done\"'>Go</button><p>Not yet</p>");
     let other = inner.replace(&stage.site.origin(), &stage.site.other_origin());
-    stage
-        .show(&format!("<iframe src='{other}'></iframe>"))
-        .await;
+    stage.show(&format!("<iframe src='{other}'></iframe>")).await;
     let acted = stage.click(&css("button")).await.unwrap();
-    assert!(
-        acted
-            .changes
-            .outline
-            .iter()
-            .any(|line| line.contains("Done")),
-        "{acted:?}"
-    );
+    assert!(acted.changes.outline.iter().any(|line| line.contains("Done")), "{acted:?}");
 }

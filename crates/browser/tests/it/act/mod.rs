@@ -12,7 +12,7 @@ mod selecting;
 
 use std::time::Duration;
 
-use bathy_browser::{Acted, ClickOptions, Error, OutlineOptions, Target, WaitUntil};
+use bathy_browser::{Acted, ClickOptions, Error, Target, WaitUntil};
 use bathy_testsite::Report;
 
 use crate::support::{Stage, soon};
@@ -27,51 +27,31 @@ pub(crate) fn css(selector: &str) -> Target {
 impl Stage {
     async fn go(&self, path: &str) {
         let url = self.site.url(path);
-        self.tab
-            .navigate(&url, WaitUntil::Load, soon())
-            .await
-            .unwrap();
+        self.tab.navigate(&url, WaitUntil::Load, soon()).await.unwrap();
         self.site.forget();
     }
 
     async fn click(&self, target: &Target) -> Result<Acted, Error> {
-        self.tab
-            .click(target, ClickOptions::default(), soon())
-            .await
+        self.tab.click(target, ClickOptions::default(), soon()).await
     }
 
     /// The report of something that happened or is about to.
     async fn report(&self, kind: &str, target: &str) -> Report {
-        let found = self
-            .site
-            .wait_report(|report| report.is(kind, target), Duration::from_secs(3))
-            .await;
+        let found = self.site.wait_report(|report| report.is(kind, target), Duration::from_secs(3)).await;
         found.unwrap_or_else(|| panic!("no {kind} on {target}: {:?}", self.site.reports()))
     }
 
     async fn assert_never(&self, kind: &str, target: &str) {
-        let found = self
-            .site
-            .wait_report(|report| report.is(kind, target), NEVER)
-            .await;
+        let found = self.site.wait_report(|report| report.is(kind, target), NEVER).await;
         assert_eq!(found, None);
     }
 
     /// The ref in the first outline line that holds these words.
     async fn reference(&self, words: &str) -> Target {
-        let options = OutlineOptions {
-            max_chars: 20_000,
-            ..OutlineOptions::default()
-        };
-        let outline = self.tab.outline(options, soon()).await.unwrap().text;
+        let outline = self.outline().await;
         let line = outline.lines().find(|line| line.contains(words));
         let line = line.unwrap_or_else(|| panic!("no line with {words} in\n{outline}"));
         let reference = line.split_whitespace().find(|word| word.starts_with("@e"));
-        Target::Ref(
-            reference
-                .unwrap_or_else(|| panic!("no ref in {line}"))
-                .parse()
-                .unwrap(),
-        )
+        Target::Ref(reference.unwrap_or_else(|| panic!("no ref in {line}")).parse().unwrap())
     }
 }

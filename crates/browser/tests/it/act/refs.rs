@@ -18,11 +18,7 @@ async fn a_list_that_is_rendered_anew_all_the_time_never_gives_a_wrong_click() {
             Err(Error::RefStale { .. } | Error::Obscured { .. }) => {}
             Err(error) => panic!("{name}: {error:?}"),
         }
-        let wrong = stage
-            .site
-            .reports()
-            .into_iter()
-            .find(|report| report.target != name);
+        let wrong = stage.site.reports().into_iter().find(|report| report.target != name);
         assert_eq!(wrong, None);
         stage.site.forget();
     }
@@ -36,13 +32,7 @@ async fn elements_that_change_places_keep_their_refs() {
         tokio::time::sleep(Duration::from_millis(130)).await;
         stage.click(&target).await.unwrap();
         assert!(stage.report("click", id).await.trusted);
-        assert!(
-            stage
-                .site
-                .reports()
-                .iter()
-                .all(|report| report.target == id)
-        );
+        assert!(stage.site.reports().iter().all(|report| report.target == id));
         stage.site.forget();
     }
 }
@@ -67,18 +57,11 @@ async fn a_ref_of_an_earlier_document_is_stale() {
         let error = stage.click(target).await.unwrap_err();
         assert!(matches!(error, Error::RefStale { .. }), "{error:?}");
     }
-    stage
-        .tab
-        .history(bathy_browser::HistoryAction::Back, WaitUntil::Load, soon())
-        .await
-        .unwrap();
+    stage.tab.history(bathy_browser::HistoryAction::Back, WaitUntil::Load, soon()).await.unwrap();
     let error = stage.click(&other).await.unwrap_err();
     assert!(matches!(error, Error::RefStale { .. }), "{error:?}");
     let never_given = Target::Ref("@e9999".parse().unwrap());
-    assert!(matches!(
-        stage.click(&never_given).await,
-        Err(Error::NoSuchElement(_))
-    ));
+    assert!(matches!(stage.click(&never_given).await, Err(Error::NoSuchElement(_))));
 }
 
 #[tokio::test]
@@ -98,26 +81,14 @@ async fn an_element_that_went_and_left_two_alike_is_stale_and_one_is_followed() 
     let target = stage.reference("Only one").await;
     stage.click(&css("#swap")).await.unwrap();
     let acted = stage.click(&target).await.unwrap();
-    assert!(
-        acted.changes.notes.iter().any(|note| note.contains("twin")),
-        "{acted:?}"
-    );
+    assert!(acted.changes.notes.iter().any(|note| note.contains("twin")), "{acted:?}");
     assert!(stage.report("click", "twin").await.trusted);
 }
 
 #[tokio::test]
 async fn a_selector_that_is_none_or_matches_nothing_says_so() {
     let stage = Stage::at("act/buttons.html").await;
-    assert!(matches!(
-        stage.click(&css("")).await,
-        Err(Error::InvalidArgument(_))
-    ));
-    assert!(matches!(
-        stage.click(&css(">>>")).await,
-        Err(Error::InvalidArgument(_))
-    ));
-    assert!(matches!(
-        stage.click(&css("#nobody")).await,
-        Err(Error::NoSuchElement(_))
-    ));
+    assert!(matches!(stage.click(&css("")).await, Err(Error::InvalidArgument(_))));
+    assert!(matches!(stage.click(&css(">>>")).await, Err(Error::InvalidArgument(_))));
+    assert!(matches!(stage.click(&css("#nobody")).await, Err(Error::NoSuchElement(_))));
 }

@@ -11,12 +11,7 @@ async fn scroll(
     amount: Option<f64>,
     target: Option<&Target>,
 ) -> ScrollPosition {
-    stage
-        .tab
-        .scroll(Some(direction), amount, target, soon())
-        .await
-        .unwrap()
-        .1
+    stage.tab.scroll(Some(direction), amount, target, soon()).await.unwrap().1
 }
 
 #[tokio::test]
@@ -32,16 +27,8 @@ async fn the_page_goes_where_it_is_sent() {
     assert_eq!(up.y, most.y - 100.0);
     let bottom = scroll(&stage, ScrollDirection::Bottom, None, None).await;
     assert!((bottom.y - bottom.max_y).abs() < 1.5, "{bottom:?}");
-    assert_eq!(
-        scroll(&stage, ScrollDirection::Down, Some(50.0), None)
-            .await
-            .y,
-        bottom.y
-    );
-    assert_eq!(
-        scroll(&stage, ScrollDirection::Top, None, None).await.y,
-        0.0
-    );
+    assert_eq!(scroll(&stage, ScrollDirection::Down, Some(50.0), None).await.y, bottom.y);
+    assert_eq!(scroll(&stage, ScrollDirection::Top, None, None).await.y, 0.0);
 }
 
 #[tokio::test]
@@ -55,12 +42,7 @@ async fn a_box_and_a_disabled_text_area_scroll_by_the_wheel() {
         let bottom = scroll(&stage, ScrollDirection::Bottom, None, Some(&target)).await;
         assert!((bottom.y - bottom.max_y).abs() < 1.5, "{selector}");
         // At its end, what is around it stays where it is.
-        assert_eq!(
-            scroll(&stage, ScrollDirection::Down, Some(50.0), Some(&target))
-                .await
-                .y,
-            bottom.y
-        );
+        assert_eq!(scroll(&stage, ScrollDirection::Down, Some(50.0), Some(&target)).await.y, bottom.y);
     }
     stage.assert_never("scroll", "page").await;
 }
@@ -68,11 +50,7 @@ async fn a_box_and_a_disabled_text_area_scroll_by_the_wheel() {
 #[tokio::test]
 async fn an_element_is_brought_into_view() {
     let stage = Stage::at("act/scroller.html").await;
-    let (_, position) = stage
-        .tab
-        .scroll(None, None, Some(&css("#deep")), soon())
-        .await
-        .unwrap();
+    let (_, position) = stage.tab.scroll(None, None, Some(&css("#deep")), soon()).await.unwrap();
     assert!(position.y > 0.0, "{position:?}");
     stage.report("scrollend", "outer").await;
 }
@@ -81,17 +59,9 @@ async fn an_element_is_brought_into_view() {
 async fn what_makes_no_sense_is_refused() {
     let stage = Stage::at("act/wheel.html").await;
     for amount in [-1.0, f64::NAN, f64::INFINITY] {
-        let error = stage
-            .tab
-            .scroll(Some(ScrollDirection::Down), Some(amount), None, soon())
-            .await
-            .unwrap_err();
+        let error = stage.tab.scroll(Some(ScrollDirection::Down), Some(amount), None, soon()).await.unwrap_err();
         assert!(matches!(error, Error::InvalidArgument(_)), "{error:?}");
     }
-    let error = stage
-        .tab
-        .scroll(None, None, None, soon())
-        .await
-        .unwrap_err();
+    let error = stage.tab.scroll(None, None, None, soon()).await.unwrap_err();
     assert!(matches!(error, Error::InvalidArgument(_)), "{error:?}");
 }

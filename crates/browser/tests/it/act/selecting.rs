@@ -26,16 +26,9 @@ async fn native_options_are_chosen_by_label_or_value_and_change_fires_once() {
         stage.go("forms/selects.html").await;
         let selected = select(&stage, &css(selector), values).await.unwrap();
         assert_eq!(selected.selected, labels, "{selector}");
-        let report = stage
-            .report("change", selector.trim_start_matches('#'))
-            .await;
+        let report = stage.report("change", selector.trim_start_matches('#')).await;
         assert_eq!(report.value, held, "{selector}");
-        let changes = stage
-            .site
-            .reports()
-            .into_iter()
-            .filter(|report| report.kind == "change")
-            .count();
+        let changes = stage.site.reports().into_iter().filter(|report| report.kind == "change").count();
         assert_eq!(changes, 1, "{selector}");
     }
 }
@@ -43,20 +36,13 @@ async fn native_options_are_chosen_by_label_or_value_and_change_fires_once() {
 #[tokio::test]
 async fn an_option_that_cannot_be_chosen_is_refused_with_those_that_can() {
     let stage = Stage::at("forms/selects.html").await;
-    for (selector, value, words) in [
-        ("#single", "Huge", "Medium"),
-        ("#partly", "Sold out", "disabled"),
-        ("#grouped", "Nothing", "disabled"),
-    ] {
+    for (selector, value, words) in
+        [("#single", "Huge", "Medium"), ("#partly", "Sold out", "disabled"), ("#grouped", "Nothing", "disabled")]
+    {
         let error = select(&stage, &css(selector), &[value]).await.unwrap_err();
-        assert!(
-            matches!(&error, Error::InvalidArgument(said) if said.contains(words)),
-            "{selector}: {error:?}"
-        );
+        assert!(matches!(&error, Error::InvalidArgument(said) if said.contains(words)), "{selector}: {error:?}");
     }
-    let error = select(&stage, &css("#disabled"), &["Two"])
-        .await
-        .unwrap_err();
+    let error = select(&stage, &css("#disabled"), &["Two"]).await.unwrap_err();
     assert!(matches!(error, Error::NotActionable { .. }), "{error:?}");
     let error = select(&stage, &css("label"), &["Two"]).await.unwrap_err();
     assert!(matches!(error, Error::NotActionable { .. }), "{error:?}");
@@ -71,10 +57,7 @@ async fn aria_lists_are_worked_by_clicks() {
     let report = stage.report("chosen", "box").await;
     assert!(report.trusted && report.value == "Blue");
     let error = select(&stage, &css("#box"), &["Purple"]).await.unwrap_err();
-    assert!(
-        matches!(&error, Error::InvalidArgument(said) if said.contains("Green")),
-        "{error:?}"
-    );
+    assert!(matches!(&error, Error::InvalidArgument(said) if said.contains("Green")), "{error:?}");
 
     stage.go("act/combobox.html").await;
     let selected = select(&stage, &css("#drop"), &["Medium"]).await.unwrap();
