@@ -12,6 +12,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::frame::FrameReader;
 use crate::lane::{self, Lane, LaneSender, Message};
+use crate::protocol::inspector::TargetCrashed;
 use crate::protocol::target::{AttachedToTarget, DetachedFromTarget};
 use crate::protocol::{Command, SessionId};
 
@@ -29,7 +30,8 @@ pub enum CallError {
         /// The command.
         method: &'static str,
     },
-    /// The session was detached before the reply came: its page, frame or worker is gone.
+    /// The session was detached, or its target's process crashed, before the reply came: its page, frame or worker is
+    /// gone.
     #[error("{method}: the target is gone")]
     Detached {
         /// The command.
@@ -271,13 +273,19 @@ impl Routing {
                 self.lanes.insert(attached.session_id, lane.clone());
             }
         } else if let Some(detached) = message.decode::<DetachedFromTarget>() {
-            self.detach(&detached.session_id);
+            self.lanes.remove(&detached.session_id);
+            self.abandon(&detached.session_id);
+        } else if let Some(session) = &message.session
+            && message.decode::<TargetCrashed>().is_some()
+        {
+            // Nobody is left who could answer; the session itself goes on with the target's next process.
+            self.abandon(session);
         }
         lane.send(message);
     }
 
-    fn detach(&mut self, session: &SessionId) {
-        self.lanes.remove(session);
+    /// Ends all calls of a session that wait for an answer.
+    fn abandon(&mut self, session: &SessionId) {
         let gone: Vec<u64> =
             self.calls.iter().filter(|(_, call)| call.session.as_ref() == Some(session)).map(|(id, _)| *id).collect();
         for id in gone {
