@@ -93,7 +93,7 @@ impl Landed {
             Ok(None) => {}
             // The page was loaded, so the call did not fail.
             Err(failure) => {
-                landed.notes.push(format!("the page could not be read ({}: {})", failure.code(), failure.message()))
+                landed.notes.push(format!("the page could not be read ({}: {})", failure.code(), failure.message()));
             }
         }
         landed
