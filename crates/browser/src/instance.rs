@@ -249,7 +249,7 @@ async fn route(connection: Connection, mut lane: Lane, listeners: Listeners) {
             let target = event.target_info.target_id.clone();
             contexts.insert(event.session_id, context);
             let sent = listener.is_some_and(|listener| {
-                listener.send(PageEvent::Attached { target: event.target_info, session, lane }).is_ok()
+                listener.send(PageEvent::Attached { target: Box::new(event.target_info), session, lane }).is_ok()
             });
             if !sent {
                 connection.browser().send(&CloseTarget { target_id: target });

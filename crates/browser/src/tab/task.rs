@@ -199,10 +199,10 @@ impl Task {
                     self.state.send_modify(|state| state.drags.push(drag.data));
                 }
             }
-            "Inspector" => {
-                if message.decode::<TargetCrashed>().is_some() && session.id() == self.page.id() {
-                    self.state.send_modify(|state| state.crashed = true);
-                }
+            "Inspector"
+                if message.decode::<TargetCrashed>().is_some() && session.id() == self.page.id() =>
+            {
+                self.state.send_modify(|state| state.crashed = true);
             }
             _ => {}
         }
@@ -219,7 +219,7 @@ impl Task {
             self.state
                 .send_modify(|state| state.move_within(&event.frame_id, event.url));
         } else if let Some(event) = message.decode::<FrameStartedNavigating>() {
-            self.started(event);
+            self.started(&event);
         } else if let Some(event) = message.decode::<FrameRequestedNavigation>() {
             if event.disposition == "currentTab" {
                 self.on_main(&event.frame_id, |state| state.departures += 1);
@@ -228,7 +228,7 @@ impl Task {
             self.on_main(&event.frame_id, |state| state.give_up(None));
         } else if let Some(event) = message.decode::<FrameAttached>() {
             self.state.send_modify(|state| {
-                state.attach(event.frame_id, event.parent_frame_id, session.clone())
+                state.attach(event.frame_id, event.parent_frame_id, session.clone());
             });
         } else if let Some(event) = message.decode::<FrameDetached>() {
             self.state.send_modify(|state| match event.reason.as_str() {
@@ -244,7 +244,7 @@ impl Task {
         }
     }
 
-    fn started(&self, event: FrameStartedNavigating) {
+    fn started(&self, event: &FrameStartedNavigating) {
         if event.navigation_type == "sameDocument" || event.navigation_type == "historySameDocument"
         {
             return;
@@ -298,7 +298,7 @@ impl Task {
             let is_document = kind == "Document" && loader_of(&event.request_id) == event.loader_id;
             if let Some(frame) = event.frame_id.as_ref().filter(|_| is_document) {
                 self.on_main(frame, |state| {
-                    state.asked = Some((event.loader_id.clone(), event.request.url.clone()))
+                    state.asked = Some((event.loader_id.clone(), event.request.url.clone()));
                 });
             }
             if event.redirect_response.is_none() {

@@ -1,5 +1,7 @@
 //! The engine against a real browser and the test site.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 mod act;
 mod capture;
 mod leaks;

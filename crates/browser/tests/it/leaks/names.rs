@@ -140,9 +140,8 @@ async fn a_refused_name_is_never_looked_up() {
         let site = TestSite::start().await;
         let dns = DnsDouble::start().await;
         let asked = Asked::with_dns(level, &dns).await;
-        let mut page = String::from("<body>");
-        for secret in SECRETS {
-            page += &format!(
+        let attempts = SECRETS.map(|secret| {
+            format!(
                 "<link rel=dns-prefetch href='http://{secret}'><link rel=preconnect href='http://{secret}'>
                  <link rel=prefetch href='http://{secret}/p'><img src='http://{secret}/i'><img src='https://{secret}/s'>
                  <iframe src='http://{secret}/f'></iframe>
@@ -150,9 +149,9 @@ async fn a_refused_name_is_never_looked_up() {
                    navigator.sendBeacon('http://{secret}/b', 's');
                    try {{ const pc = new RTCPeerConnection({{iceServers: [{{urls: 'stun:{secret}:3478'}}]}});
                      pc.createDataChannel('x'); pc.createOffer().then(o => pc.setLocalDescription(o)) }} catch {{}}</script>"
-            );
-        }
-        asked.load(&site.page(page)).await.unwrap();
+            )
+        });
+        asked.load(&site.page(format!("<body>{}", attempts.concat()))).await.unwrap();
         for secret in SECRETS {
             assert!(asked.load(&format!("http://{secret}/")).await.is_err());
         }
