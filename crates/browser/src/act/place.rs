@@ -72,6 +72,7 @@ impl Surroundings {
         struct Revealed {
             scrolled: bool,
         }
+        let mut moved = false;
         for _ in 0..SCROLLS {
             let place = self.locate(point, deadline).await?;
             let reveals = self.holders.iter().zip(&place.points[1..]).map(|(holder, point)| async move {
@@ -81,10 +82,24 @@ impl Surroundings {
             });
             let scrolled = try_join_all(reveals).await.map_err(|error| error.about_page(deadline))?;
             if !scrolled.contains(&true) {
+                if moved {
+                    self.drawn(deadline).await?;
+                }
                 return Ok(place);
             }
+            moved = true;
         }
+        self.drawn(deadline).await?;
         self.locate(point, deadline).await
+    }
+
+    /// Waits until the frames are where they were scrolled to for the browser, too.
+    async fn drawn(&self, deadline: Deadline) -> Result<(), Error> {
+        if let Some(outermost) = self.holders.last() {
+            let drawn = outermost.world.call::<_, serde_json::Value>("drawn", &json!({}), deadline).await;
+            drawn.map_err(|error| error.about_page(deadline))?;
+        }
+        Ok(())
     }
 
     async fn locate(&self, point: Point, deadline: Deadline) -> Result<Place, Error> {

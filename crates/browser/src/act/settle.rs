@@ -197,6 +197,8 @@ impl Tab {
             },
         };
         let (mut outline, mut more, mut busy, mut closing) = (Vec::new(), 0, false, false);
+
+        let mut replaced = false;
         // What cannot be asked may have got it.
         let mut press = settled.iter().all(Result::is_ok).then_some(Press::Lost);
         for (watch, settled) in before.watches.iter().zip(settled) {
@@ -219,7 +221,7 @@ impl Tab {
                     }
                 }
                 Err(WorldError::DocumentGone) if watch.frame.parent.is_some() => {
-                    before.changes.notes.push("the frame loaded another document".to_owned());
+                    replaced = true;
                 }
                 Err(WorldError::DocumentGone | WorldError::Script(_)) => {}
                 Err(error) => return Err(error.about_page(deadline)),
@@ -228,6 +230,9 @@ impl Tab {
         before.changes.outline = outline;
         before.changes.more_outline = more;
         before.changes.still_busy = busy;
+        if replaced {
+            before.note("the frame loaded another document");
+        }
         if closing {
             before.closing = true;
             let closed = self.until("the tab to close", deadline.at_most(CLOSES), |state| state.closed);

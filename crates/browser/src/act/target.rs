@@ -46,6 +46,7 @@ pub(super) struct Ready {
 pub(super) enum Kind {
     Text,
     ContentEditable,
+    Frame,
     #[serde(other)]
     Other,
 }
@@ -171,6 +172,7 @@ impl<'a> Aim<'a> {
     pub(super) async fn failure(&self, error: WorldError, deadline: Deadline) -> Error {
         let ScriptError { code, message, line } = match error {
             WorldError::Script(error) => error,
+            WorldError::DocumentGone if self.tab.state().borrow().closed => return self.tab.interruption(),
             WorldError::DocumentGone => return self.gone("its document is gone"),
             error => return error.about_page(deadline),
         };
@@ -203,6 +205,7 @@ impl Tab {
         let state = state.borrow();
         match &state.dialog {
             Some(dialog) => Error::DialogOpen(dialog.clone()),
+            None if self.page().connection().is_closed() => Error::BrowserGone("it ended during the action".to_owned()),
             None => Error::PageGone("the tab was closed during the action".to_owned()),
         }
     }

@@ -284,6 +284,13 @@ const leaving = (element) => {
 /** The size that a frame's own coordinates have. */
 const viewport = () => ({ width: window.innerWidth, height: window.innerHeight });
 
+/** Waits until what was laid out before is drawn: the browser finds frames of other processes where they were drawn last. */
+const drawn = async () => {
+  await nextFrame();
+  await nextFrame();
+  return {};
+};
+
 /** Scrolls a point of an element into view, where it is out of the viewport or clipped by a scroller. */
 const reveal = ({ id, x, y }) => {
   const { element } = elementOf(new Pass(100), id);

@@ -55,7 +55,7 @@
 //     `via`: a visible label stands in for a hidden control. Errors as above.
 //   hit({id, x, y, guard?: bool}) → {hit: true} (with `guard` the next press is watched over, see guard.js) or {hit: false, cover: {id, line}, leaving: bool}; `leaving`: the cover is on its way out.
 //   viewport() → {width, height}: of this frame, in its own CSS px; reveal({id, x, y}) → {scrolled: bool}: scrolls a point of a
-//     frame owner into view; `bathy.name(element)` → id, for an owner that the protocol found
+//     frame owner into view; drawn() → {}: once it is on the screen; `bathy.name(element)` → id, for an owner that the protocol found
 //   focus({id}) → {focused: bool}
 //   fillBegin({id, value, clear?=true})
 //     → {done: true, value} for those set by value setter and input/change events (date, time, range, color, checkbox with
@@ -150,7 +150,7 @@ const audit = () => {
   return { nodes };
 };
 
-const functions = { outline, observe, text, find, describe, frames, newNodes, adoptListeners, resolve, prepare, hit, viewport, reveal, focus, fillBegin, fillEnd, value, select, scroll, scrollPoint, scrolled, waitFor, watch, settle, layers, audit };
+const functions = { outline, observe, text, find, describe, frames, newNodes, adoptListeners, resolve, prepare, hit, viewport, reveal, drawn, focus, fillBegin, fillEnd, value, select, scroll, scrollPoint, scrolled, waitFor, watch, settle, layers, audit };
 
 const answer = (problem) => {
   if (problem instanceof Refusal) {

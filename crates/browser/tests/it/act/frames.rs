@@ -100,3 +100,17 @@ async fn what_changes_in_a_frame_is_told() {
     let acted = stage.click(&css("button")).await.unwrap();
     assert!(acted.changes.outline.iter().any(|line| line.contains("Done")), "{acted:?}");
 }
+
+#[tokio::test]
+async fn a_frame_itself_is_clicked_into() {
+    let stage = Stage::set().await;
+    let inner = stage.site.page(
+        "<script src=/report.js></script><body id=body style='height:150px'><script>watch(document.body, 'click')</script>",
+    );
+    for source in [inner.clone(), inner.replace(&stage.site.origin(), &stage.site.other_origin())] {
+        stage.show(&format!("<iframe id=frame src='{source}'></iframe>")).await;
+        stage.site.forget();
+        stage.click(&css("#frame")).await.unwrap();
+        assert!(stage.report("click", "body").await.trusted);
+    }
+}

@@ -5,6 +5,11 @@ use bathy_browser::{Error, ScrollDirection, ScrollPosition, Target};
 use super::css;
 use crate::support::{Stage, soon};
 
+#[track_caller]
+fn assert_at(place: f64, expected: f64) {
+    assert!((place - expected).abs() < 1.5, "{place} is not {expected}");
+}
+
 async fn scroll(
     stage: &Stage,
     direction: ScrollDirection,
@@ -18,17 +23,17 @@ async fn scroll(
 async fn the_page_goes_where_it_is_sent() {
     let stage = Stage::at("act/wheel.html").await;
     let down = scroll(&stage, ScrollDirection::Down, Some(300.0), None).await;
-    assert_eq!(down.y, 300.0);
+    assert_at(down.y, 300.0);
     let report = stage.report("scroll", "page").await;
     assert!(!report.value.is_empty());
     let most = scroll(&stage, ScrollDirection::Down, None, None).await;
     assert!((700.0..1_100.0).contains(&most.y), "{most:?}");
     let up = scroll(&stage, ScrollDirection::Up, Some(100.0), None).await;
-    assert_eq!(up.y, most.y - 100.0);
+    assert_at(up.y, most.y - 100.0);
     let bottom = scroll(&stage, ScrollDirection::Bottom, None, None).await;
-    assert!((bottom.y - bottom.max_y).abs() < 1.5, "{bottom:?}");
-    assert_eq!(scroll(&stage, ScrollDirection::Down, Some(50.0), None).await.y, bottom.y);
-    assert_eq!(scroll(&stage, ScrollDirection::Top, None, None).await.y, 0.0);
+    assert_at(bottom.y, bottom.max_y);
+    assert_at(scroll(&stage, ScrollDirection::Down, Some(50.0), None).await.y, bottom.y);
+    assert_at(scroll(&stage, ScrollDirection::Top, None, None).await.y, 0.0);
 }
 
 #[tokio::test]
@@ -37,12 +42,12 @@ async fn a_box_and_a_disabled_text_area_scroll_by_the_wheel() {
     for selector in ["#box", "#disabled"] {
         let target = css(selector);
         let down = scroll(&stage, ScrollDirection::Down, Some(120.0), Some(&target)).await;
-        assert_eq!(down.y, 120.0, "{selector}");
+        assert_at(down.y, 120.0);
         stage.report("scroll", &selector[1..]).await;
         let bottom = scroll(&stage, ScrollDirection::Bottom, None, Some(&target)).await;
-        assert!((bottom.y - bottom.max_y).abs() < 1.5, "{selector}");
+        assert_at(bottom.y, bottom.max_y);
         // At its end, what is around it stays where it is.
-        assert_eq!(scroll(&stage, ScrollDirection::Down, Some(50.0), Some(&target)).await.y, bottom.y);
+        assert_at(scroll(&stage, ScrollDirection::Down, Some(50.0), Some(&target)).await.y, bottom.y);
     }
     stage.assert_never("scroll", "page").await;
 }
