@@ -32,7 +32,7 @@ const DISK_CACHE: u64 = 64 * 1024 * 1024;
 
 /// What the browser tells a context about its pages.
 pub(crate) enum PageEvent {
-    Attached { target: TargetInfo, session: bathy_cdp::Session, lane: Lane },
+    Attached { target: Box<TargetInfo>, session: bathy_cdp::Session, lane: Lane },
     Detached { session: SessionId },
 }
 

@@ -7,9 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use bathy_cdp::protocol::RemoteObjectId;
 use bathy_cdp::protocol::dom::{DescribeNode, Node, ResolveNode};
 use bathy_cdp::protocol::dom_debugger::GetEventListeners;
-use bathy_cdp::protocol::runtime::{
-    CallArgument, CallFunctionOn, Evaluate, ReleaseObject, ReleaseObjectGroup,
-};
+use bathy_cdp::protocol::runtime::{CallArgument, CallFunctionOn, Evaluate, ReleaseObject, ReleaseObjectGroup};
 use futures::future::join_all;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -52,12 +50,10 @@ pub(crate) async fn listeners(world: &World, deadline: Deadline) {
 /// Tells the page script of the closed shadow roots of its document. True when there are new ones.
 pub(crate) async fn closed_roots(world: &World, deadline: Deadline) -> bool {
     let deadline = deadline.at_most(PATIENCE);
-    adopt_closed_roots(world, deadline)
-        .await
-        .unwrap_or_else(|reason| {
-            tracing::debug!(%reason, "closed shadow roots stay closed");
-            false
-        })
+    adopt_closed_roots(world, deadline).await.unwrap_or_else(|reason| {
+        tracing::debug!(%reason, "closed shadow roots stay closed");
+        false
+    })
 }
 
 #[derive(Serialize)]
@@ -74,20 +70,12 @@ async fn adopt_listeners(world: &World, deadline: Deadline) -> Result<(), WorldE
     let session = world.session();
     // `document` of a window cannot be redefined, so no script of the page runs for this. The handle has no group, or
     // each listener would come with a handle on its function.
-    let document = Evaluate {
-        expression: "document".to_owned(),
-        silent: Some(true),
-        ..Evaluate::default()
-    };
+    let document = Evaluate { expression: "document".to_owned(), silent: Some(true), ..Evaluate::default() };
     let document = session.call(document, deadline.remaining()).await?.result;
     let Some(object_id) = document.object_id else {
         return Ok(());
     };
-    let ask = GetEventListeners {
-        object_id: object_id.clone(),
-        depth: Some(-1),
-        pierce: Some(true),
-    };
+    let ask = GetEventListeners { object_id: object_id.clone(), depth: Some(-1), pierce: Some(true) };
     let found = session.call(ask, deadline.remaining()).await;
     session.send(&ReleaseObject { object_id });
     let mut types: BTreeMap<i64, Vec<String>> = BTreeMap::new();
@@ -106,9 +94,7 @@ async fn adopt_listeners(world: &World, deadline: Deadline) -> Result<(), WorldE
         return Ok(());
     }
     let nodes: Vec<i64> = types.keys().copied().collect();
-    let Unknown { unknown } = world
-        .call("newNodes", &Nodes { nodes: &nodes }, deadline)
-        .await?;
+    let Unknown { unknown } = world.call("newNodes", &Nodes { nodes: &nodes }, deadline).await?;
     if unknown.is_empty() {
         return Ok(());
     }
@@ -131,8 +117,7 @@ async fn adopt_listeners(world: &World, deadline: Deadline) -> Result<(), WorldE
     let of_each: Vec<_> = handles.iter().map(|(node, _)| types.get(node)).collect();
     let mut arguments = vec![by_value(json!(of_each))];
     arguments.extend(handles.into_iter().map(|(_, handle)| handle));
-    let function =
-        "function(types, ...nodes) { return bathy.adoptListenerNodes(types, ...nodes); }";
+    let function = "function(types, ...nodes) { return bathy.adoptListenerNodes(types, ...nodes); }";
     adopt(world, function, arguments, deadline).await
 }
 
@@ -170,9 +155,7 @@ async fn adopt(
     };
     let session = world.session();
     let called = session.call(call, deadline.remaining()).await;
-    session.send(&ReleaseObjectGroup {
-        object_group: GROUP.to_owned(),
-    });
+    session.send(&ReleaseObjectGroup { object_group: GROUP.to_owned() });
     called?;
     Ok(())
 }
@@ -187,10 +170,7 @@ async fn handles(world: &World, nodes: &[i64], deadline: Deadline) -> Vec<(i64, 
             object_group: Some(GROUP.to_owned()),
         };
         let resolved = session.call(resolve, deadline.remaining()).await.ok()?;
-        let handle = CallArgument {
-            value: None,
-            object_id: Some(resolved.object.object_id?),
-        };
+        let handle = CallArgument { value: None, object_id: Some(resolved.object.object_id?) };
         Some((node, handle))
     });
     join_all(handles).await.into_iter().flatten().collect()
@@ -241,10 +221,7 @@ impl Tree {
                 left.push((child, inner));
             }
             if node.node_type == ELEMENT {
-                let place = Place {
-                    path,
-                    tag: node.node_name.to_lowercase(),
-                };
+                let place = Place { path, tag: node.node_name.to_lowercase() };
                 tree.places.insert(node.backend_node_id, place);
             }
         }
@@ -254,20 +231,9 @@ impl Tree {
 
 /// Describes the document of a world, its shadow roots included.
 pub(super) async fn described(world: &World, deadline: Deadline) -> Result<Tree, WorldError> {
-    let document = world
-        .handle(
-            "function() { return document; }",
-            Vec::new(),
-            GROUP,
-            deadline,
-        )
-        .await?;
+    let document = world.handle("function() { return document; }", Vec::new(), GROUP, deadline).await?;
     let describe = DescribeNode {
-        object_id: Some(
-            document
-                .object_id
-                .unwrap_or_else(|| RemoteObjectId(String::new())),
-        ),
+        object_id: Some(document.object_id.unwrap_or_else(|| RemoteObjectId(String::new()))),
         depth: Some(-1),
         pierce: Some(true),
         ..DescribeNode::default()

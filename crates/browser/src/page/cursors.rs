@@ -37,9 +37,6 @@ impl Cursors {
 
     pub(crate) fn find(&self, cursor: &str) -> Option<Continuation> {
         let number = u32::from_str_radix(cursor.trim().strip_prefix('c')?, 16).ok()?;
-        self.known
-            .iter()
-            .find(|(known, _)| *known == number)
-            .map(|(_, continuation)| continuation.clone())
+        self.known.iter().find(|(known, _)| *known == number).map(|(_, continuation)| continuation.clone())
     }
 }

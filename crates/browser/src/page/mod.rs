@@ -2,6 +2,7 @@
 
 pub(crate) mod adopt;
 pub(crate) mod cursors;
+mod inside;
 pub(crate) mod marks;
 #[cfg(test)]
 mod oracle;

@@ -15,9 +15,7 @@ use crate::world::World;
 use crate::{Deadline, Engine, EngineOptions, OutlineOptions, SessionOptions, WaitUntil};
 
 /// Folders of the site whose pages are about what things are and are called.
-const FOLDERS: [&str; 9] = [
-    "aria/", "forms/", "hidden/", "names/", "shadow/", "shop/", "slots/", "svg/", "tables/",
-];
+const FOLDERS: [&str; 9] = ["aria/", "forms/", "hidden/", "names/", "shadow/", "shop/", "slots/", "svg/", "tables/"];
 
 #[derive(Deserialize)]
 struct Audit {
@@ -54,19 +52,13 @@ async fn roles_and_names_agree_with_chromiums_accessibility_tree() {
         containment: Containment::Auto,
         viewport: (1280, 800),
         user_agent: None,
-        policy: Policy::new(PolicyConfig {
-            allow_private_network: true,
-            ..PolicyConfig::default()
-        }),
+        policy: Policy::new(PolicyConfig { allow_private_network: true, ..PolicyConfig::default() }),
         gate: GateOptions::default(),
         spare_sessions: 0,
         artifacts_directory: None,
         launch_timeout: Duration::from_secs(30),
     });
-    let options = SessionOptions {
-        id: "oracle".to_owned(),
-        ..SessionOptions::default()
-    };
+    let options = SessionOptions { id: "oracle".to_owned(), ..SessionOptions::default() };
     let session = engine.open_session(options).await.unwrap();
     let tab = session.tab(None).await.unwrap();
     let pages: Vec<_> = page_names()
@@ -77,62 +69,27 @@ async fn roles_and_names_agree_with_chromiums_accessibility_tree() {
     let mut figures = Figures::default();
     for page in pages {
         let deadline = Deadline::after(Duration::from_secs(20));
-        tab.navigate(&site.url(page), WaitUntil::Load, deadline)
-            .await
-            .unwrap();
+        tab.navigate(&site.url(page), WaitUntil::Load, deadline).await.unwrap();
         // A reading adopts listeners and closed roots.
-        let options = OutlineOptions {
-            max_chars: 10_000,
-            ..OutlineOptions::default()
-        };
+        let options = OutlineOptions { max_chars: 10_000, ..OutlineOptions::default() };
         tab.outline(options, deadline).await.unwrap();
         let frame = tab.state().borrow().main_frame().clone();
         let world = World::of(&frame, deadline).await.unwrap();
         let tree = adopt::described(&world, deadline).await.unwrap();
-        let audit: Audit = world
-            .call("audit", &serde_json::json!({}), deadline)
-            .await
-            .unwrap();
+        let audit: Audit = world.call("audit", &serde_json::json!({}), deadline).await.unwrap();
         let ask = GetFullAxTree::default();
         let theirs = tab.page().call(ask, deadline.remaining()).await.unwrap();
         compare(page, &audit, &tree, &theirs.nodes, &mut figures);
     }
-    let Figures {
-        both,
-        differing,
-        interactive,
-        missed,
-    } = figures;
-    println!(
-        "{both} nodes in both, {} differ; {interactive} interactive, {} missed",
-        differing.len(),
-        missed.len()
-    );
+    let Figures { both, differing, interactive, missed } = figures;
+    println!("{both} nodes in both, {} differ; {interactive} interactive, {} missed", differing.len(), missed.len());
     assert!(both > 500, "{both} nodes were compared");
-    assert!(
-        differing.len() * 100 <= both,
-        "of {both} differ\n{}",
-        differing.join("\n")
-    );
-    assert!(
-        missed.len() * 100 <= interactive,
-        "of {interactive} are missed\n{}",
-        missed.join("\n")
-    );
+    assert!(differing.len() * 100 <= both, "of {both} differ\n{}", differing.join("\n"));
+    assert!(missed.len() * 100 <= interactive, "of {interactive} are missed\n{}", missed.join("\n"));
 }
 
-fn compare(
-    page: &str,
-    audit: &Audit,
-    tree: &adopt::Tree,
-    theirs: &[AxNode],
-    figures: &mut Figures,
-) {
-    let ours: HashMap<&[i64], &Audited> = audit
-        .nodes
-        .iter()
-        .map(|node| (node.path.as_slice(), node))
-        .collect();
+fn compare(page: &str, audit: &Audit, tree: &adopt::Tree, theirs: &[AxNode], figures: &mut Figures) {
+    let ours: HashMap<&[i64], &Audited> = audit.nodes.iter().map(|node| (node.path.as_slice(), node)).collect();
     for node in theirs.iter().filter(|node| !node.ignored) {
         let number = node.backend_d_o_m_node_id.unwrap_or_default();
         let Some(place) = tree.place(number) else {
@@ -144,17 +101,12 @@ fn compare(
             continue;
         };
         // The film's own words for a missing player, and tables that lay out a page, are no structure.
-        if matches!(role.as_str(), "StaticText" | "RootWebArea" | "Video")
-            || role.starts_with("LayoutTable")
-        {
+        if matches!(role.as_str(), "StaticText" | "RootWebArea" | "Video") || role.starts_with("LayoutTable") {
             continue;
         }
         figures.both += 1;
         if !same_role(&role, &own.role) || !same_name(&name, &own.name) {
-            figures.differing.push(format!(
-                "{page} {} {role} {name:?}, ours {} {:?}",
-                place.tag, own.role, own.name
-            ));
+            figures.differing.push(format!("{page} {} {role} {name:?}, ours {} {:?}", place.tag, own.role, own.name));
         }
         if is_interactive(&role) && !name.is_empty() && place.tag != "option" && own.shown {
             figures.interactive += 1;
@@ -167,10 +119,7 @@ fn compare(
 
 fn text(value: Option<&AxValue>) -> String {
     let value = value.and_then(|value| value.value.as_ref());
-    value
-        .and_then(|value| value.as_str())
-        .unwrap_or_default()
-        .to_owned()
+    value.and_then(|value| value.as_str()).unwrap_or_default().to_owned()
 }
 
 fn squeezed(name: &str) -> String {
@@ -180,14 +129,7 @@ fn squeezed(name: &str) -> String {
 /// Ours are without what is never drawn, and with escapes for what would disturb a line.
 fn same_name(theirs: &str, ours: &str) -> bool {
     let invisible = |character: char| matches!(character, '\u{ad}' | '\u{200b}'..='\u{200d}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{fe00}'..='\u{fe0f}' | '\u{e000}'..='\u{f8ff}' | '\u{e0000}'..='\u{e0fff}');
-    let visible = |name: &str| {
-        squeezed(
-            &name
-                .chars()
-                .filter(|&one| !invisible(one))
-                .collect::<String>(),
-        )
-    };
+    let visible = |name: &str| squeezed(&name.chars().filter(|&one| !invisible(one)).collect::<String>());
     ours.contains("\\u{") || visible(theirs) == visible(ours)
 }
 

@@ -1,25 +1,16 @@
 //! The outline of a document with the outlines of the frames in it, each read at once with its siblings.
 
-use std::collections::HashMap;
-
 use bathy_cdp::protocol::{FrameId, LoaderId};
-use futures::future::{BoxFuture, FutureExt, join_all};
+use futures::future::{BoxFuture, FutureExt};
 use serde::{Deserialize, Serialize};
 
-use super::{adopt, marks, owners};
+use super::{adopt, inside, marks, owners};
 use crate::tab::FrameState;
 use crate::world::{World, WorldError};
 use crate::{Deadline, Tab};
 
-/// A frame that does not answer for so long is marked and not waited for.
-const FRAME_PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
-/// Frames below this depth are named, not entered; each can be outlined by its ref.
-const DEPTH_LIMIT: usize = 12;
-/// Frames of one document beyond this are named, not entered.
-const FRAME_LIMIT: usize = 50;
-/// A frame gets at least this many characters, while any are left.
+/// A frame gets at least this many characters.
 const FRAME_SHARE: usize = 400;
-
 /// How long the page script may walk. Whoever goes on far down the page has to walk there first.
 const WALK_MS: u64 = 25;
 const WALK_ON_MS: u64 = 3_000;
@@ -83,14 +74,7 @@ pub(crate) fn read<'a>(
     async move {
         let world = World::of(&frame, deadline).await?;
         adopt::listeners(&world, deadline).await;
-        let request = Request {
-            budget_ms: if request.from.is_some() {
-                WALK_ON_MS
-            } else {
-                WALK_MS
-            },
-            ..request
-        };
+        let request = Request { budget_ms: if request.from.is_some() { WALK_ON_MS } else { WALK_MS }, ..request };
         let mut answer: Answer = world.call("outline", &request, deadline).await?;
         if answer.shadows > 0 && adopt::closed_roots(&world, deadline).await {
             adopt::listeners(&world, deadline).await;
@@ -98,17 +82,22 @@ pub(crate) fn read<'a>(
         }
         let used: usize = answer.lines.iter().map(String::len).sum();
         let left = request.max_chars.saturating_sub(used);
-        let inner = children(tab, &world, &answer.frames, &request, level, left, deadline).await;
+        let inner = inside::readings(tab, &world, &answer.frames, level, deadline, |frame, count, patience| {
+            let max_chars = (left / count).max(FRAME_SHARE);
+            let request =
+                Request { depth: request.depth, interactive: request.interactive, max_chars, ..Request::default() };
+            read(tab, frame, request, level + 1, patience)
+        });
+        let inner = inner.await;
         let mut reading = Reading {
             truncated: answer.next.is_some() || answer.above > 0 && request.from.is_none(),
             ..Reading::default()
         };
         if answer.above > 0 && request.from.is_none() {
             let some = if answer.at_least { "at least " } else { "" };
-            reading.lines.push(format!(
-                "… {some}{} nodes above; scroll to the top or outline with a cursor",
-                answer.above
-            ));
+            reading
+                .lines
+                .push(format!("… {some}{} nodes above; scroll to the top or outline with a cursor", answer.above));
         }
         let mut refs = tab.refs().lock().await;
         for line in &answer.lines {
@@ -117,79 +106,23 @@ pub(crate) fn read<'a>(
                 Some(Ok(child)) => {
                     let indent = " ".repeat(line.len() - line.trim_start().len() + 2);
                     reading.lines.push(written);
-                    reading
-                        .lines
-                        .extend(child.lines.iter().map(|line| format!("{indent}{line}")));
+                    reading.lines.extend(child.lines.iter().map(|line| format!("{indent}{line}")));
                     reading.truncated |= child.truncated;
                     if let Some(next) = &child.next {
-                        reading.lines.push(format!(
-                            "{indent}… {} more nodes in this frame; outline it by its ref",
-                            next.nodes
-                        ));
+                        reading
+                            .lines
+                            .push(format!("{indent}… {} more nodes in this frame; outline it by its ref", next.nodes));
                     }
                 }
-                Some(Err(reason)) => reading.lines.push(format!("{written} ({reason})")),
+                Some(Err(reason)) => reading.lines.push(format!("{written} ({})", reason.words())),
                 None => reading.lines.push(written),
             }
         }
-        reading.next = answer.next.map(|from| Next {
-            from,
-            fold: answer.fold,
-            nodes: answer.below,
-            at_least: answer.at_least,
-        });
+        reading.next =
+            answer.next.map(|from| Next { from, fold: answer.fold, nodes: answer.below, at_least: answer.at_least });
         Ok(reading)
     }
     .boxed()
-}
-
-/// The outlines of the frames that these elements hold, or why there is none.
-async fn children(
-    tab: &Tab,
-    world: &World,
-    frames: &[u32],
-    request: &Request,
-    level: usize,
-    left: usize,
-    deadline: Deadline,
-) -> HashMap<u32, Result<Reading, &'static str>> {
-    if frames.is_empty() {
-        return HashMap::new();
-    }
-    let held = owners::frames_of(world, &frames[..frames.len().min(FRAME_LIMIT)], deadline)
-        .await
-        .unwrap_or_default();
-    let share = (left / held.len().max(1)).max(FRAME_SHARE);
-    let readings = frames.iter().map(|owner| {
-        let frame = held.get(owner).and_then(|id| tab.frame(id));
-        async move {
-            let Some(frame) = frame else {
-                return (*owner, Err("not entered; outline it by its ref"));
-            };
-            if level >= DEPTH_LIMIT || left < FRAME_SHARE / 4 {
-                return (*owner, Err("not entered; outline it by its ref"));
-            }
-            let request = Request {
-                depth: request.depth,
-                interactive: request.interactive,
-                max_chars: share,
-                ..Request::default()
-            };
-            let patience = deadline.at_most(FRAME_PATIENCE);
-            let reading = tokio::time::timeout(
-                patience.remaining(),
-                read(tab, frame, request, level + 1, patience),
-            )
-            .await;
-            let reading = match reading {
-                Ok(Ok(reading)) => Ok(reading),
-                Ok(Err(WorldError::DocumentGone)) => Err("loading"),
-                Ok(Err(_)) | Err(_) => Err("does not answer"),
-            };
-            (*owner, reading)
-        }
-    });
-    join_all(readings).await.into_iter().collect()
 }
 
 /// The frame that an element holds, where it holds one.

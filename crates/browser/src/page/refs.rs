@@ -71,10 +71,6 @@ mod tests {
         let other = table.name(&element("two", 7));
         assert_ne!(first, other);
         assert_eq!(table.element(first), Some(&element("one", 7)));
-        assert!(
-            table.was_given(other)
-                && !table.was_given(Ref::new(3))
-                && !table.was_given(Ref::new(0))
-        );
+        assert!(table.was_given(other) && !table.was_given(Ref::new(3)) && !table.was_given(Ref::new(0)));
     }
 }

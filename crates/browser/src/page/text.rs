@@ -1,21 +1,12 @@
 //! The text of a document with the text of the frames in it.
 
-use std::collections::HashMap;
-use std::time::Duration;
-
-use futures::future::{BoxFuture, FutureExt, join_all};
+use futures::future::{BoxFuture, FutureExt};
 use serde::{Deserialize, Serialize};
 
-use super::{adopt, marks, owners};
+use super::{adopt, inside, marks};
 use crate::tab::FrameState;
 use crate::world::{World, WorldError};
 use crate::{Deadline, Tab};
-
-/// A frame that does not answer for so long is left out.
-const FRAME_PATIENCE: Duration = Duration::from_secs(1);
-/// Frames below this depth, and beyond this many in a document, are left out.
-const DEPTH_LIMIT: usize = 12;
-const FRAME_LIMIT: usize = 50;
 
 /// What the page script is asked for.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -61,17 +52,19 @@ pub(crate) fn read<'a>(
             answer = world.call("text", &request, deadline).await?;
         }
         let left = request.max_chars.saturating_sub(answer.text.len());
-        let inner = children(tab, &world, &answer.frames, &request, level, left, deadline).await;
-        let mut reading = Reading {
-            next: answer.next,
-            truncated: answer.next.is_some(),
-            ..Reading::default()
-        };
+        let inner = inside::readings(tab, &world, &answer.frames, level, deadline, |frame, count, patience| {
+            let request = Request { format: request.format, max_chars: left / count, ..Request::default() };
+            read(tab, frame, request, level + 1, patience)
+        });
+        let inner = inner.await;
+        let mut reading = Reading { next: answer.next, truncated: answer.next.is_some(), ..Reading::default() };
         for line in answer.text.split_inclusive('\n') {
             match marks::frame_owner(line) {
                 None => reading.text.push_str(line),
                 Some(owner) => {
-                    if let Some(child) = inner.get(&owner).filter(|child| !child.text.is_empty()) {
+                    if let Some(Ok(child)) = inner.get(&owner)
+                        && !child.text.is_empty()
+                    {
                         reading.text.push_str(child.text.trim_end());
                         reading.text.push('\n');
                         reading.truncated |= child.truncated;
@@ -82,38 +75,4 @@ pub(crate) fn read<'a>(
         Ok(reading)
     }
     .boxed()
-}
-
-async fn children(
-    tab: &Tab,
-    world: &World,
-    frames: &[u32],
-    request: &Request,
-    level: usize,
-    left: usize,
-    deadline: Deadline,
-) -> HashMap<u32, Reading> {
-    if frames.is_empty() || level >= DEPTH_LIMIT {
-        return HashMap::new();
-    }
-    let held = owners::frames_of(world, &frames[..frames.len().min(FRAME_LIMIT)], deadline)
-        .await
-        .unwrap_or_default();
-    let share = left / held.len().max(1);
-    let readings = held.iter().map(|(owner, id)| async move {
-        let frame = tab.frame(id)?;
-        let request = Request {
-            format: request.format,
-            max_chars: share,
-            ..Request::default()
-        };
-        let patience = deadline.at_most(FRAME_PATIENCE);
-        let reading = tokio::time::timeout(
-            patience.remaining(),
-            read(tab, frame, request, level + 1, patience),
-        )
-        .await;
-        Some((*owner, reading.ok()?.ok()?))
-    });
-    join_all(readings).await.into_iter().flatten().collect()
 }
