@@ -6,15 +6,12 @@ use std::sync::Arc;
 use bathy_cdp::protocol::fetch::{self, RequestPattern, RequestPaused};
 use bathy_cdp::protocol::input::DragIntercepted;
 use bathy_cdp::protocol::inspector::{self, TargetCrashed};
-use bathy_cdp::protocol::network::{
-    self, LoadingFailed, LoadingFinished, RequestWillBeSent, ResponseReceived,
-};
+use bathy_cdp::protocol::network::{self, LoadingFailed, LoadingFinished, RequestWillBeSent, ResponseReceived};
 use bathy_cdp::protocol::page::{
-    self, AddScriptToEvaluateOnNewDocument, DialogType, FileChooserOpened, FrameAttached,
-    FrameDetached, FrameNavigated, FrameRequestedNavigation, FrameStartedNavigating, FrameStoppedLoading, FrameTree,
-    GetFrameTree, HandleJavaScriptDialog, JavascriptDialogClosed, JavascriptDialogOpening,
-    LifecycleEvent, NavigatedWithinDocument, SetInterceptFileChooserDialog,
-    SetLifecycleEventsEnabled,
+    self, AddScriptToEvaluateOnNewDocument, DialogType, FileChooserOpened, FrameAttached, FrameDetached,
+    FrameNavigated, FrameRequestedNavigation, FrameStartedNavigating, FrameStoppedLoading, FrameTree, GetFrameTree,
+    HandleJavaScriptDialog, JavascriptDialogClosed, JavascriptDialogOpening, LifecycleEvent, NavigatedWithinDocument,
+    SetInterceptFileChooserDialog, SetLifecycleEventsEnabled,
 };
 use bathy_cdp::protocol::runtime::RunIfWaitingForDebugger;
 use bathy_cdp::protocol::target::{AttachedToTarget, DetachedFromTarget, SetAutoAttach};
@@ -33,6 +30,8 @@ use crate::{Dialog, DialogKind};
 
 /// The gate's mark on its own answers; a site cannot set it.
 const GATE_HEADER: &str = bathy_egress::REFUSAL_HEADER;
+/// The browser's word for a load that shows nothing: a download, an empty answer, a stop.
+const ABORTED: &str = "net::ERR_ABORTED";
 /// Dialog texts are cut to this many characters before they are kept.
 const DIALOG_TEXT_LIMIT: usize = 2_000;
 
@@ -60,20 +59,11 @@ pub(crate) struct Rules {
 }
 
 /// Runs until the page is closed.
-pub(crate) async fn run(
-    session: Session,
-    mut lane: Lane,
-    state: watch::Sender<PageState>,
-    rules: Rules,
-) {
+pub(crate) async fn run(session: Session, mut lane: Lane, state: watch::Sender<PageState>, rules: Rules) {
     let setup = prepare(&session, &rules, true);
     tokio::pin!(setup);
     let mut ready = false;
-    let mut task = Task {
-        page: session.clone(),
-        state,
-        rules: rules.clone(),
-    };
+    let mut task = Task { page: session.clone(), state, rules: rules.clone() };
     loop {
         tokio::select! {
             tree = &mut setup, if !ready => {
@@ -104,14 +94,7 @@ async fn prepare(session: &Session, rules: &Rules, page: bool) -> Result<FrameTr
                 resource_type: Some("Document".to_owned()),
                 ..RequestPattern::default()
             }];
-            session
-                .call(
-                    fetch::Enable {
-                        patterns: Some(patterns),
-                    },
-                    COMMAND_TIMEOUT,
-                )
-                .await?;
+            session.call(fetch::Enable { patterns: Some(patterns) }, COMMAND_TIMEOUT).await?;
         }
         Ok(())
     };
@@ -128,12 +111,7 @@ async fn prepare(session: &Session, rules: &Rules, page: bool) -> Result<FrameTr
     };
     let chooser = async {
         if page {
-            session
-                .call(
-                    SetInterceptFileChooserDialog { enabled: true },
-                    COMMAND_TIMEOUT,
-                )
-                .await?;
+            session.call(SetInterceptFileChooserDialog { enabled: true }, COMMAND_TIMEOUT).await?;
             session.call(inspector::Enable {}, COMMAND_TIMEOUT).await?;
         }
         Ok(())
@@ -144,10 +122,7 @@ async fn prepare(session: &Session, rules: &Rules, page: bool) -> Result<FrameTr
         flatten: Some(true),
         ..SetAutoAttach::default()
     };
-    let network = network::Enable {
-        max_total_buffer_size: Some(0),
-        max_resource_buffer_size: Some(0),
-    };
+    let network = network::Enable { max_total_buffer_size: Some(0), max_resource_buffer_size: Some(0) };
     let (tree, ..) = tokio::try_join!(
         biased;
         async {
@@ -199,9 +174,7 @@ impl Task {
                     self.state.send_modify(|state| state.drags.push(drag.data));
                 }
             }
-            "Inspector"
-                if message.decode::<TargetCrashed>().is_some() && session.id() == self.page.id() =>
-            {
+            "Inspector" if message.decode::<TargetCrashed>().is_some() && session.id() == self.page.id() => {
                 self.state.send_modify(|state| state.crashed = true);
             }
             _ => {}
@@ -210,14 +183,11 @@ impl Task {
 
     fn page_event(&self, message: &Message, session: &Session) {
         if let Some(event) = message.decode::<LifecycleEvent>() {
-            self.state
-                .send_modify(|state| state.reach(&event.frame_id, &event.loader_id, &event.name));
+            self.state.send_modify(|state| state.reach(&event.frame_id, &event.loader_id, &event.name));
         } else if let Some(event) = message.decode::<FrameNavigated>() {
-            self.state
-                .send_modify(|state| state.commit(&event.frame, session));
+            self.state.send_modify(|state| state.commit(&event.frame, session));
         } else if let Some(event) = message.decode::<NavigatedWithinDocument>() {
-            self.state
-                .send_modify(|state| state.move_within(&event.frame_id, event.url));
+            self.state.send_modify(|state| state.move_within(&event.frame_id, event.url));
         } else if let Some(event) = message.decode::<FrameStartedNavigating>() {
             self.started(&event);
         } else if let Some(event) = message.decode::<FrameRequestedNavigation>() {
@@ -245,15 +215,11 @@ impl Task {
     }
 
     fn started(&self, event: &FrameStartedNavigating) {
-        if event.navigation_type == "sameDocument" || event.navigation_type == "historySameDocument"
-        {
+        if event.navigation_type == "sameDocument" || event.navigation_type == "historySameDocument" {
             return;
         }
         self.on_main(&event.frame_id, |state| {
-            state.pending = Some(Pending {
-                url: event.url.clone(),
-                loader: Some(event.loader_id.clone()),
-            });
+            state.pending = Some(Pending { url: event.url.clone(), loader: Some(event.loader_id.clone()) });
         });
     }
 
@@ -273,16 +239,11 @@ impl Task {
         let dialog = Dialog {
             kind: DialogKind::from(event.r#type),
             message: event.message.chars().take(DIALOG_TEXT_LIMIT).collect(),
-            default_text: event
-                .default_prompt
-                .map(|text| text.chars().take(DIALOG_TEXT_LIMIT).collect()),
+            default_text: event.default_prompt.map(|text| text.chars().take(DIALOG_TEXT_LIMIT).collect()),
             closed,
         };
         if closed {
-            session.send(&HandleJavaScriptDialog {
-                accept: true,
-                prompt_text: None,
-            });
+            session.send(&HandleJavaScriptDialog { accept: true, prompt_text: None });
         }
         self.state.send_modify(|state| {
             state.dialogs.push(dialog.clone());
@@ -302,16 +263,17 @@ impl Task {
                 });
             }
             if event.redirect_response.is_none() {
-                self.state
-                    .send_modify(|state| state.requests.start(event.request_id, &kind));
+                self.state.send_modify(|state| state.requests.start(event.request_id, &kind));
             }
         } else if let Some(event) = message.decode::<LoadingFinished>() {
-            self.state
-                .send_modify(|state| state.requests.end(&event.request_id));
+            self.state.send_modify(|state| state.requests.end(&event.request_id));
         } else if let Some(event) = message.decode::<LoadingFailed>() {
             self.state.send_modify(|state| {
                 state.requests.end(&event.request_id);
-                state.give_up(Some(&loader_of(&event.request_id)));
+                // After any other failure the browser shows a page of its own, which ends the wait.
+                if event.error_text == ABORTED || event.canceled == Some(true) {
+                    state.give_up(Some(&loader_of(&event.request_id)));
+                }
             });
         } else if message.method == "Network.responseReceived"
             && let Some(event) = message.decode::<ResponseReceived>()
@@ -321,17 +283,14 @@ impl Task {
     }
 
     fn response(&self, event: &ResponseReceived) {
-        let is_document =
-            event.r#type == "Document" && loader_of(&event.request_id) == event.loader_id;
+        let is_document = event.r#type == "Document" && loader_of(&event.request_id) == event.loader_id;
         let Some(frame) = event.frame_id.as_ref().filter(|_| is_document) else {
             return;
         };
         // In a tunnel the gate adds and removes nothing, so there the header would be the site's.
         let plain = event.response.url.starts_with("http://");
         let mut headers = event.response.headers.iter().filter(|_| plain);
-        let from_gate = headers
-            .find(|(name, _)| name.eq_ignore_ascii_case(GATE_HEADER))
-            .map(|(_, code)| code.clone());
+        let from_gate = headers.find(|(name, _)| name.eq_ignore_ascii_case(GATE_HEADER)).map(|(_, code)| code.clone());
         let response = DocumentResponse {
             loader: event.loader_id.clone(),
             status: u16::try_from(event.response.status).unwrap_or_default(),
@@ -376,9 +335,7 @@ impl Task {
 fn seed(state: &mut PageState, tree: &FrameTree, session: &Session) {
     let mut open = vec![tree];
     while let Some(tree) = open.pop() {
-        let known = state
-            .frame(&tree.frame.id)
-            .is_some_and(|frame| !frame.document.0.is_empty());
+        let known = state.frame(&tree.frame.id).is_some_and(|frame| !frame.document.0.is_empty());
         if !known || tree.frame.parent_id.is_some() {
             state.commit(&tree.frame, session);
         }

@@ -169,7 +169,7 @@ async fn a_click_that_changes_nothing_is_quick_and_takes_few_commands() {
     }
     times.sort();
     // The machine may be busy with other things meanwhile, so the best of them is what tells.
-    assert!(times[0] < Duration::from_millis(60), "{times:?}");
+    assert!(times[0] < Duration::from_millis(150), "{times:?}");
 }
 
 #[tokio::test]
