@@ -25,7 +25,7 @@ pub fn find(name: &str) -> Option<&'static Tool> {
 
 /// The tool whose name is most similar, where one is similar at all.
 pub fn nearest(name: &str) -> Option<&'static str> {
-    arguments::nearest(name, inventory::iter::<Tool>().map(|tool| tool.name()))
+    arguments::nearest(name, inventory::iter::<Tool>().map(Tool::name))
 }
 
 /// Which tools a face offers: `default`, `all`, or names separated by commas.
