@@ -18,6 +18,10 @@ use crate::{Deadline, Error, Tab, WaitUntil};
 const REQUESTS: Duration = Duration::from_secs(2);
 /// The same for requests that follow from those.
 const MORE_REQUESTS: Duration = Duration::from_millis(300);
+/// How long a page may take to come to rest, in milliseconds.
+const REST_MS: u32 = 300;
+/// The same once answers to its requests have come.
+const MORE_REST_MS: u32 = 100;
 /// How often requests are followed by others before the rest is left to run.
 const ROUNDS: u32 = 3;
 /// How long a new tab may take until it has an address.
@@ -157,7 +161,10 @@ impl Tab {
             if self.moved(before) {
                 break;
             }
-            let Some(seen) = unless_interrupted(self, self.look(before, deadline)).await? else {
+            let Some(seen) =
+                unless_interrupted(self, self.look(before, if round == 1 { REST_MS } else { MORE_REST_MS }, deadline))
+                    .await?
+            else {
                 break;
             };
             if let (1, Some(found)) = (round, seen?) {
@@ -181,9 +188,9 @@ impl Tab {
     }
 
     /// Waits a moment for the watched documents and compares them. None where the press was seen before.
-    async fn look(&self, before: &mut Before, deadline: Deadline) -> Result<Option<Press>, Error> {
+    async fn look(&self, before: &mut Before, rest_ms: u32, deadline: Deadline) -> Result<Option<Press>, Error> {
         let settled = join_all(before.watches.iter().map(|watch| async move {
-            let argument = json!({ "mark": watch.mark, "maxChars": OUTLINE_CHARS });
+            let argument = json!({ "mark": watch.mark, "maxChars": OUTLINE_CHARS, "timeoutMs": rest_ms });
             watch.world.call::<_, Settled>("settle", &argument, deadline).await
         }));
         let leaves = self.until("the document", deadline, |state| state.commits > before.commits);
