@@ -41,18 +41,22 @@ const SPELLINGS: &[(&str, &str)] = &[
 ];
 
 pub(super) fn vectors() -> Vec<Vector> {
-    let images = SPELLINGS.iter().map(|(name, url)| {
-        let image = html(format!("address, {name}: image"), format!("<img src='{url}'>"));
-        if url.contains("@{canary}") {
-            image.never("the browser loads no parts of a page whose URL carries a user")
-        } else {
-            image
-        }
-    });
-    let navigations = SPELLINGS.iter().map(|(name, url)| {
+    let (with_user, plain): (Vec<_>, Vec<_>) = SPELLINGS.iter().partition(|(_, url)| url.contains("@{canary}"));
+    let links = SPELLINGS.iter().map(|(name, url)| {
         html(format!("address, {name}: link"), format!("<a id=a href='{url}'>x</a><script>a.click()</script>"))
     });
-    images.chain(navigations).chain(embedded()).collect()
+    let images = [
+        images("addresses: images", &plain),
+        images("addresses: images with a user", &with_user)
+            .never("the browser loads no parts of a page whose URL carries a user"),
+    ];
+    links.chain(images).chain(embedded()).collect()
+}
+
+/// One page with an image of each spelling. The number keeps the browser from taking two for the same.
+fn images(name: &str, spellings: &[&(&str, &str)]) -> Vector {
+    let images = spellings.iter().enumerate().map(|(number, (_, url))| format!("<img src='{url}{number}'>"));
+    html(name, images.collect::<String>()).tries(spellings.len())
 }
 
 /// Addresses of other families that contain the canary's.

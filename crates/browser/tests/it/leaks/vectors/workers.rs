@@ -42,11 +42,8 @@ fn dedicated() -> Vec<Vector> {
         script("worker: data URL", format!("new Worker('data:text/javascript,' + encodeURIComponent(\"{FETCH}\"))")),
         script("worker: script of another origin", "try { new Worker('http://{canary}/script') } catch {}")
             .never("a worker's script is of the page's origin"),
-        script(
-            "worker: outlives its page",
-            "new Worker('{files}/worker.js'); setTimeout(() => location = '/blank', 300)",
-        )
-        .file("worker.js", format!("setInterval(() => {FETCH}, 60)")),
+        script("worker: outlives its page", "new Worker('{files}/worker.js').onmessage = () => location = '/blank'")
+            .file("worker.js", format!("postMessage(1); for (let i = 0; i < 20; i++) setTimeout(() => {FETCH}, i)")),
     ]
 }
 
