@@ -11,7 +11,13 @@ const nextFrame = (limit = 40) => new Promise((resolve) => {
   requestAnimationFrame(finish);
   setTimeout(finish, limit);
 });
-const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+/** So long; by frames too, since no timer runs in a frame that is sandboxed without scripts. */
+const pause = (ms) => new Promise((resolve) => {
+  const end = now() + ms;
+  const tick = () => (now() >= end ? resolve() : requestAnimationFrame(tick));
+  setTimeout(resolve, ms);
+  requestAnimationFrame(tick);
+});
 
 const kindOf = (element) => {
   const tag = tagOf(element);
