@@ -22,9 +22,7 @@ impl ArtifactName {
     /// A fresh name such as `screenshot-20261130-191545-k3x9.png`; both parts are words of ours.
     pub(crate) fn fresh(kind: &'static str, extension: &'static str) -> Self {
         let now = time::OffsetDateTime::now_utc();
-        let mark: String = (0..4)
-            .map(|_| char::from(rand::random_range(b'a'..=b'z')))
-            .collect();
+        let mark: String = (0..4).map(|_| char::from(rand::random_range(b'a'..=b'z'))).collect();
         Self(format!(
             "{kind}-{:04}{:02}{:02}-{:02}{:02}{:02}-{mark}.{extension}",
             now.year(),
@@ -67,18 +65,15 @@ impl Artifacts {
     /// Artifacts in a folder of the operator's, or in a private one that is removed with the last handle.
     pub(crate) fn open(directory: Option<PathBuf>) -> Self {
         let folder = directory.map_or_else(|| Folder::Private(OnceCell::new()), Folder::Given);
-        Self {
-            folder: Arc::new(folder),
-        }
+        Self { folder: Arc::new(folder) }
     }
 
     async fn directory(&self) -> io::Result<&Path> {
         match &*self.folder {
             Folder::Given(path) => Ok(path),
-            Folder::Private(folder) => folder
-                .get_or_try_init(PrivateFolder::choose)
-                .await
-                .map(|folder| folder.path.as_path()),
+            Folder::Private(folder) => {
+                folder.get_or_try_init(PrivateFolder::choose).await.map(|folder| folder.path.as_path())
+            }
         }
     }
 
@@ -96,17 +91,12 @@ impl Artifacts {
             name: path.display().to_string(),
             reason: error.to_string(),
         };
-        let directory = self
-            .directory()
-            .await
-            .map_err(|error| failed(Path::new("the folder for artifacts"), &error))?
-            .to_owned();
+        let directory =
+            self.directory().await.map_err(|error| failed(Path::new("the folder for artifacts"), &error))?.to_owned();
         let written = tokio::task::spawn_blocking(move || {
             write(&directory, kind, extension, &bytes).map_err(|error| (directory, error))
         });
-        let written = written
-            .await
-            .map_err(|error| Error::ActionFailed(error.to_string()))?;
+        let written = written.await.map_err(|error| Error::ActionFailed(error.to_string()))?;
         written.map_err(|(directory, error)| failed(&directory, &error))
     }
 }
@@ -116,25 +106,15 @@ impl PrivateFolder {
     /// removes it is at its post.
     async fn choose() -> io::Result<Self> {
         let parent = std::path::absolute(std::env::temp_dir())?;
-        let name: String = (0..20)
-            .map(|_| char::from(rand::random_range(b'a'..=b'z')))
-            .collect();
+        let name: String = (0..20).map(|_| char::from(rand::random_range(b'a'..=b'z'))).collect();
         let path = parent.join(format!("bathysphere-artifacts-{name}"));
         let janitor = Janitor::start(&path)?;
-        Ok(Self {
-            path,
-            _janitor: janitor,
-        })
+        Ok(Self { path, _janitor: janitor })
     }
 }
 
 /// Writes a file of a fresh name, whole or not at all.
-fn write(
-    directory: &Path,
-    kind: &'static str,
-    extension: &'static str,
-    bytes: &[u8],
-) -> io::Result<PathBuf> {
+fn write(directory: &Path, kind: &'static str, extension: &'static str, bytes: &[u8]) -> io::Result<PathBuf> {
     create_directory(directory)?;
     for _ in 0..ATTEMPTS {
         let path = directory.join(ArtifactName::fresh(kind, extension).as_str());
@@ -143,14 +123,10 @@ fn write(
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
             Err(error) => return Err(error),
         };
-        return file
-            .write_all(bytes)
-            .and_then(|()| file.flush())
-            .map(|()| path.clone())
-            .inspect_err(|_| {
-                // A torn picture is worse than none; that it can't be removed changes nothing.
-                let _ = fs::remove_file(&path);
-            });
+        return file.write_all(bytes).and_then(|()| file.flush()).map(|()| path.clone()).inspect_err(|_| {
+            // A torn picture is worse than none; that it can't be removed changes nothing.
+            let _ = fs::remove_file(&path);
+        });
     }
     Err(io::ErrorKind::AlreadyExists.into())
 }
@@ -177,9 +153,7 @@ mod tests {
     use super::*;
 
     async fn written(artifacts: &Artifacts, bytes: &'static [u8]) -> Result<PathBuf, Error> {
-        artifacts
-            .write("screenshot", "png", bytes::Bytes::from_static(bytes))
-            .await
+        artifacts.write("screenshot", "png", bytes::Bytes::from_static(bytes)).await
     }
 
     #[tokio::test]
@@ -191,8 +165,7 @@ mod tests {
         assert_eq!(fs::read(&first).unwrap(), b"1");
         #[cfg(unix)]
         assert_eq!(
-            std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&first).unwrap().permissions())
-                & 0o777,
+            std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&first).unwrap().permissions()) & 0o777,
             0o600
         );
         let directory = first.parent().unwrap().to_owned();
@@ -202,24 +175,14 @@ mod tests {
                 tokio::time::sleep(std::time::Duration::from_millis(10)).await;
             }
         };
-        tokio::time::timeout(std::time::Duration::from_secs(10), gone)
-            .await
-            .unwrap();
+        tokio::time::timeout(std::time::Duration::from_secs(10), gone).await.unwrap();
     }
 
     #[tokio::test]
     async fn a_folder_that_cannot_be_written_is_an_error_that_names_it() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        let error = written(
-            &Artifacts::open(Some(file.path().join("below-a-file"))),
-            b"",
-        )
-        .await
-        .unwrap_err();
-        assert!(
-            matches!(&error, Error::Artifact { name, .. } if name.contains("below-a-file")),
-            "{error}"
-        );
+        let error = written(&Artifacts::open(Some(file.path().join("below-a-file"))), b"").await.unwrap_err();
+        assert!(matches!(&error, Error::Artifact { name, .. } if name.contains("below-a-file")), "{error}");
     }
 
     #[test]

@@ -51,11 +51,7 @@ impl Tab {
     /// # Errors
     /// [`Error::Artifact`], [`Error::TimedOut`], [`Error::OffPolicy`], [`Error::RefStale`],
     /// [`Error::NotActionable`] for an element that is not visible, [`Error::DialogOpen`].
-    pub async fn screenshot(
-        &self,
-        options: ScreenshotOptions,
-        deadline: Deadline,
-    ) -> Result<Screenshot, Error> {
+    pub async fn screenshot(&self, options: ScreenshotOptions, deadline: Deadline) -> Result<Screenshot, Error> {
         self.enter(deadline).await?;
         let metrics = async || self.page().call(GetLayoutMetrics {}, deadline.remaining()).await;
         let region = match &options.target {
@@ -76,33 +72,20 @@ impl Tab {
             optimize_for_speed: Some(true),
         };
         let data = self.page().call(capture, deadline.remaining()).await?.data;
-        let bytes = BASE64
-            .decode(data)
-            .map_err(|error| Error::ActionFailed(format!("the picture is torn: {error}")))?;
+        let bytes =
+            BASE64.decode(data).map_err(|error| Error::ActionFailed(format!("the picture is torn: {error}")))?;
         let bytes = Bytes::from(bytes);
         let size = imagesize::blob_size(&bytes)
             .map_err(|error| Error::ActionFailed(format!("the picture is torn: {error}")))?;
-        let [width, height] =
-            [size.width, size.height].map(|side| u32::try_from(side).unwrap_or(u32::MAX));
+        let [width, height] = [size.width, size.height].map(|side| u32::try_from(side).unwrap_or(u32::MAX));
         let (extension, mime_type) = match format {
             ScreenshotFormat::Jpeg => ("jpg", "image/jpeg"),
             ScreenshotFormat::Webp => ("webp", "image/webp"),
             ScreenshotFormat::Png | ScreenshotFormat::Other => ("png", "image/png"),
         };
-        let path = self
-            .artifacts()
-            .write("screenshot", extension, bytes.clone())
-            .await?;
+        let path = self.artifacts().write("screenshot", extension, bytes.clone()).await?;
         let (url, title) = self.entry(deadline.with_grace()).await?;
-        Ok(Screenshot {
-            path,
-            bytes,
-            mime_type,
-            width,
-            height,
-            url,
-            title,
-        })
+        Ok(Screenshot { path, bytes, mime_type, width, height, url, title })
     }
 }
 
@@ -110,13 +93,7 @@ impl Tab {
 fn fitted(region: &Rectangle) -> Viewport {
     let [width, height] = [region.width, region.height].map(|side| side.max(1.0));
     let scale = (LONGEST_SIDE / width.max(height)).min(1.0);
-    Viewport {
-        x: region.x,
-        y: region.y,
-        width,
-        height,
-        scale,
-    }
+    Viewport { x: region.x, y: region.y, width, height, scale }
 }
 
 #[cfg(test)]
@@ -125,18 +102,8 @@ mod tests {
 
     #[test]
     fn a_picture_is_never_empty_and_never_too_large() {
-        for (width, height) in [
-            (0.0, 0.0),
-            (1280.0, 800.0),
-            (1280.0, 200_000.0),
-            (90_000.0, 10.0),
-        ] {
-            let fitted = fitted(&Rectangle {
-                x: 0.0,
-                y: 0.0,
-                width,
-                height,
-            });
+        for (width, height) in [(0.0, 0.0), (1280.0, 800.0), (1280.0, 200_000.0), (90_000.0, 10.0)] {
+            let fitted = fitted(&Rectangle { x: 0.0, y: 0.0, width, height });
             assert!(fitted.width >= 1.0 && fitted.height >= 1.0);
             assert!(fitted.width.max(fitted.height) * fitted.scale <= LONGEST_SIDE + 0.5);
         }

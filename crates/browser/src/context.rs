@@ -5,9 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use bathy_cdp::protocol::emulation::SetDeviceMetricsOverride;
-use bathy_cdp::protocol::target::{
-    CloseTarget, CreateBrowserContext, CreateTarget, DisposeBrowserContext,
-};
+use bathy_cdp::protocol::target::{CloseTarget, CreateBrowserContext, CreateTarget, DisposeBrowserContext};
 use bathy_cdp::protocol::{BrowserContextId, SessionId, TargetId};
 use bathy_chromium::Level;
 use bathy_egress::Door;
@@ -54,13 +52,8 @@ impl Context {
     /// A context with a blank tab, whose door refuses everything until the context is [assigned](Self::assign).
     pub(crate) async fn create(instance: &Arc<Instance>) -> Result<Self, Error> {
         let nothing = Policy::new(PolicyConfig::default());
-        let gate =
-            |error: std::io::Error| Error::LaunchFailed(format!("the gate has no door: {error}"));
-        let door = instance
-            .gate()
-            .open_door(SPARE, nothing.clone())
-            .await
-            .map_err(gate)?;
+        let gate = |error: std::io::Error| Error::LaunchFailed(format!("the gate has no door: {error}"));
+        let door = instance.gate().open_door(SPARE, nothing.clone()).await.map_err(gate)?;
         let create = CreateBrowserContext {
             dispose_on_detach: Some(true),
             proxy_server: Some(format!("http://{}", door.address())),
@@ -68,15 +61,9 @@ impl Context {
             proxy_bypass_list: Some("<-loopback>".to_owned()),
         };
         let browser = instance.connection().browser();
-        let id = browser
-            .call(create, COMMAND_TIMEOUT)
-            .await?
-            .browser_context_id;
+        let id = browser.call(create, COMMAND_TIMEOUT).await?.browser_context_id;
         let events = instance.listen(&id);
-        let (charter, charters) = watch::channel(Arc::new(Charter {
-            session: SPARE.to_owned(),
-            policy: nothing,
-        }));
+        let (charter, charters) = watch::channel(Arc::new(Charter { session: SPARE.to_owned(), policy: nothing }));
         let (sender, tabs) = watch::channel(Tabs::default());
         let (active, activations) = mpsc::unbounded_channel();
         let rules = Rules {
@@ -88,30 +75,15 @@ impl Context {
             tabs: tabs.clone(),
         };
         tokio::spawn(follow(events, activations, sender, rules));
-        let context = Self {
-            id,
-            instance: Arc::clone(instance),
-            door,
-            charter,
-            tabs,
-            active,
-            met_end: Arc::default(),
-        };
-        context
-            .open_tab()
-            .await?
-            .ready(Deadline::after(FIRST_PAGE))
-            .await?;
+        let context = Self { id, instance: Arc::clone(instance), door, charter, tabs, active, met_end: Arc::default() };
+        context.open_tab().await?.ready(Deadline::after(FIRST_PAGE)).await?;
         Ok(context)
     }
 
     /// Gives the context to a session. Its pages have loaded nothing so far.
     pub(crate) fn assign(&self, session: &str, policy: Policy) {
         self.door.assign(session, policy.clone());
-        self.charter.send_replace(Arc::new(Charter {
-            session: session.to_owned(),
-            policy,
-        }));
+        self.charter.send_replace(Arc::new(Charter { session: session.to_owned(), policy }));
     }
 
     pub(crate) fn instance(&self) -> &Arc<Instance> {
@@ -140,15 +112,8 @@ impl Context {
         let browser = self.instance.connection().browser();
         let target = browser.call(create, COMMAND_TIMEOUT).await?.target_id;
         let mut tabs = self.tabs();
-        let find = |tabs: &Tabs| {
-            tabs.list
-                .iter()
-                .find(|tab| *tab.target() == target)
-                .cloned()
-        };
-        let found = Deadline::after(FIRST_PAGE)
-            .bound("a new tab", tabs.wait_for(|tabs| find(tabs).is_some()))
-            .await?;
+        let find = |tabs: &Tabs| tabs.list.iter().find(|tab| *tab.target() == target).cloned();
+        let found = Deadline::after(FIRST_PAGE).bound("a new tab", tabs.wait_for(|tabs| find(tabs).is_some())).await?;
         let tab = found.ok().and_then(|tabs| find(&tabs));
         let tab = tab.ok_or_else(|| Error::BrowserGone("its connection is closed".to_owned()))?;
         self.activate(&tab);
@@ -164,11 +129,7 @@ impl Context {
     pub(crate) async fn resize(&self, (width, height): (u32, u32)) -> Result<(), Error> {
         let tabs = self.tabs.borrow().list.clone();
         for tab in tabs {
-            let metrics = SetDeviceMetricsOverride {
-                width,
-                height,
-                ..SetDeviceMetricsOverride::default()
-            };
+            let metrics = SetDeviceMetricsOverride { width, height, ..SetDeviceMetricsOverride::default() };
             tab.page().call(metrics, COMMAND_TIMEOUT).await?;
         }
         Ok(())
@@ -176,28 +137,16 @@ impl Context {
 
     /// Ends the context and waits until the browser has let go of it.
     pub(crate) async fn close(self) {
-        let dispose = DisposeBrowserContext {
-            browser_context_id: self.id.clone(),
-        };
+        let dispose = DisposeBrowserContext { browser_context_id: self.id.clone() };
         // A browser that is gone has let go of it.
-        let _ = self
-            .instance
-            .connection()
-            .browser()
-            .call(dispose, COMMAND_TIMEOUT)
-            .await;
+        let _ = self.instance.connection().browser().call(dispose, COMMAND_TIMEOUT).await;
     }
 }
 
 impl Drop for Context {
     fn drop(&mut self) {
         self.instance.forget(&self.id);
-        self.instance
-            .connection()
-            .browser()
-            .send(&DisposeBrowserContext {
-                browser_context_id: self.id.clone(),
-            });
+        self.instance.connection().browser().send(&DisposeBrowserContext { browser_context_id: self.id.clone() });
     }
 }
 
@@ -240,18 +189,11 @@ async fn follow(
 
 /// Takes a closed page off the list; where it was active, its left neighbour is from now on.
 fn remove(tabs: &mut Tabs, session: &SessionId) {
-    let Some(position) = tabs
-        .list
-        .iter()
-        .position(|tab| tab.page().id() == Some(session))
-    else {
+    let Some(position) = tabs.list.iter().position(|tab| tab.page().id() == Some(session)) else {
         return;
     };
     let tab = tabs.list.remove(position);
     if tabs.active.as_ref() == Some(tab.target()) {
-        tabs.active = tabs
-            .list
-            .get(position.saturating_sub(1))
-            .map(|tab| tab.target().clone());
+        tabs.active = tabs.list.get(position.saturating_sub(1)).map(|tab| tab.target().clone());
     }
 }

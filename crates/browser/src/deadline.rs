@@ -22,10 +22,7 @@ pub struct Deadline {
 impl Deadline {
     /// A deadline after so long from now.
     pub fn after(budget: Duration) -> Self {
-        Self {
-            at: Instant::now() + budget,
-            budget,
-        }
+        Self { at: Instant::now() + budget, budget }
     }
 
     /// What is left of it; zero once it has passed.
@@ -53,21 +50,12 @@ impl Deadline {
     ///
     /// # Errors
     /// [`Error::TimedOut`], which says that it waited for `what`.
-    pub async fn bound<F: Future>(
-        &self,
-        what: &'static str,
-        future: F,
-    ) -> Result<F::Output, Error> {
-        tokio::time::timeout_at(self.at, future)
-            .await
-            .map_err(|_| self.error(what))
+    pub async fn bound<F: Future>(&self, what: &'static str, future: F) -> Result<F::Output, Error> {
+        tokio::time::timeout_at(self.at, future).await.map_err(|_| self.error(what))
     }
 
     /// The error of a call that waited for `what` in vain.
     pub(crate) fn error(&self, what: &'static str) -> Error {
-        Error::TimedOut {
-            what,
-            after: self.budget,
-        }
+        Error::TimedOut { what, after: self.budget }
     }
 }

@@ -60,13 +60,7 @@ impl Engine {
     /// An engine without a browser; the first session starts one.
     pub fn new(options: EngineOptions) -> Self {
         let artifacts = Artifacts::open(options.artifacts_directory.clone());
-        Self {
-            shared: Arc::new(Shared {
-                options,
-                artifacts,
-                running: Mutex::new(None),
-            }),
-        }
+        Self { shared: Arc::new(Shared { options, artifacts, running: Mutex::new(None) }) }
     }
 
     /// Starts the browser and its spare sessions ahead of the first call.
@@ -94,9 +88,7 @@ impl Engine {
     /// How many protocol commands the browser that runs now was sent, for tests and figures.
     pub async fn commands_sent(&self) -> u64 {
         let running = self.shared.running.lock().await;
-        running
-            .as_ref()
-            .map_or(0, |instance| instance.connection().commands_sent())
+        running.as_ref().map_or(0, |instance| instance.connection().commands_sent())
     }
 
     /// Ends the browser and everything in it. Idempotent.
@@ -121,8 +113,7 @@ impl Engine {
         if let Some(gone) = running.take() {
             gone.close().await;
         }
-        let instance =
-            Instance::launch(&self.shared.options, self.shared.artifacts.clone()).await?;
+        let instance = Instance::launch(&self.shared.options, self.shared.artifacts.clone()).await?;
         *running = Some(Arc::clone(&instance));
         Ok(instance)
     }

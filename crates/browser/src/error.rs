@@ -131,13 +131,8 @@ impl From<CallError> for Error {
         match error {
             CallError::Closed { .. } => Self::BrowserGone("its connection is closed".to_owned()),
             CallError::Detached { .. } => Self::PageGone("it was closed or replaced".to_owned()),
-            CallError::TimedOut { method, after } => Self::TimedOut {
-                what: method,
-                after,
-            },
-            CallError::Refused { .. } | CallError::Malformed { .. } => {
-                Self::ActionFailed(error.to_string())
-            }
+            CallError::TimedOut { method, after } => Self::TimedOut { what: method, after },
+            CallError::Refused { .. } | CallError::Malformed { .. } => Self::ActionFailed(error.to_string()),
         }
     }
 }

@@ -43,17 +43,8 @@ pub struct FindOptions {
 
 impl FindOptions {
     fn is_empty(&self) -> bool {
-        let words = [
-            &self.text,
-            &self.role,
-            &self.name,
-            &self.label,
-            &self.placeholder,
-            &self.test_id,
-        ];
-        words
-            .into_iter()
-            .all(|words| words.as_deref().unwrap_or_default().trim().is_empty())
+        let words = [&self.text, &self.role, &self.name, &self.label, &self.placeholder, &self.test_id];
+        words.into_iter().all(|words| words.as_deref().unwrap_or_default().trim().is_empty())
     }
 }
 
@@ -93,25 +84,14 @@ impl Tab {
             ));
         }
         self.enter(deadline).await?;
-        let frames: Vec<FrameState> = self
-            .state()
-            .borrow()
-            .frames()
-            .into_iter()
-            .cloned()
-            .collect();
+        let frames: Vec<FrameState> = self.state().borrow().frames().into_iter().cloned().collect();
         let main = frames.first().map(|frame| frame.id.clone());
         let answers = frames.into_iter().map(|frame| async move {
             let patience = deadline.at_most(FRAME_PATIENCE);
             let answer = search(&frame, options, patience).await;
             (frame, answer)
         });
-        let mut found = Found {
-            url: String::new(),
-            title: String::new(),
-            matches: Vec::new(),
-            more: 0,
-        };
+        let mut found = Found { url: String::new(), title: String::new(), matches: Vec::new(), more: 0 };
         let mut refs = self.refs().lock().await;
         for (frame, answer) in join_all(answers).await {
             let answer = match answer {
@@ -127,11 +107,7 @@ impl Tab {
                     found.more += 1;
                     continue;
                 }
-                let element = Element {
-                    frame: frame.id.clone(),
-                    document: frame.document.clone(),
-                    id: one.id,
-                };
+                let element = Element { frame: frame.id.clone(), document: frame.document.clone(), id: one.id };
                 found.matches.push(Match {
                     reference: refs.name(&element),
                     line: marks::with_refs(&one.line, &mut refs, &frame.id, &frame.document),
@@ -160,11 +136,7 @@ struct AnswerMatch {
     context: String,
 }
 
-async fn search(
-    frame: &FrameState,
-    options: &FindOptions,
-    patience: Deadline,
-) -> Result<Answer, WorldError> {
+async fn search(frame: &FrameState, options: &FindOptions, patience: Deadline) -> Result<Answer, WorldError> {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
     struct Request<'a> {
@@ -175,10 +147,7 @@ async fn search(
     let look = async {
         let world = World::of(frame, patience).await?;
         adopt::listeners(&world, patience).await;
-        let request = Request {
-            options,
-            budget_ms: WALK_MS,
-        };
+        let request = Request { options, budget_ms: WALK_MS };
         let answer: Answer = world.call("find", &request, patience).await?;
         if answer.shadows > 0 && adopt::closed_roots(&world, patience).await {
             adopt::listeners(&world, patience).await;
@@ -186,7 +155,5 @@ async fn search(
         }
         Ok(answer)
     };
-    tokio::time::timeout(patience.remaining(), look)
-        .await
-        .unwrap_or(Err(WorldError::Silent))
+    tokio::time::timeout(patience.remaining(), look).await.unwrap_or(Err(WorldError::Silent))
 }

@@ -23,8 +23,8 @@ mod wait;
 mod world;
 
 pub use act::{
-    Acted, Button, Changes, ClickOptions, FillOptions, Filled, FormFilled, Key, Modifiers,
-    ScrollDirection, ScrollPosition, Selected, Target,
+    Acted, Button, Changes, ClickOptions, FillOptions, Filled, FormFilled, Key, Modifiers, ScrollDirection,
+    ScrollPosition, Selected, Target,
 };
 pub use bathy_chromium::{Backend, Containment, Level};
 pub use capture::{Screenshot, ScreenshotFormat, ScreenshotOptions};

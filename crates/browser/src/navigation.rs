@@ -4,9 +4,7 @@ use std::time::Duration;
 
 use bathy_cdp::CallError;
 use bathy_cdp::protocol::LoaderId;
-use bathy_cdp::protocol::page::{
-    GetNavigationHistory, Navigate, NavigateToHistoryEntry, Reload, StopLoading,
-};
+use bathy_cdp::protocol::page::{GetNavigationHistory, Navigate, NavigateToHistoryEntry, Reload, StopLoading};
 use bathy_policy::{CheckedUrl, Host, Purpose, Refusal};
 use url::Url;
 
@@ -70,19 +68,11 @@ impl Tab {
     /// # Errors
     /// [`Error::Refused`], [`Error::RefusedByGate`], [`Error::InvalidUrl`], [`Error::UnsupportedScheme`],
     /// [`Error::NavigationFailed`], [`Error::DialogOpen`], [`Error::TimedOut`], [`Error::PageGone`].
-    pub async fn navigate(
-        &self,
-        url: &str,
-        until: WaitUntil,
-        deadline: Deadline,
-    ) -> Result<Navigation, Error> {
+    pub async fn navigate(&self, url: &str, until: WaitUntil, deadline: Deadline) -> Result<Navigation, Error> {
         let checked = self.allowed(url)?;
         let url = checked.url().to_string();
         let mut leaving = self.leave(deadline).await?;
-        let navigate = Navigate {
-            url: url.clone(),
-            frame_id: None,
-        };
+        let navigate = Navigate { url: url.clone(), frame_id: None };
         let call = self.page().call(navigate, deadline.remaining());
         let navigated = match self.unless_dialog(call, &leaving).await? {
             Ok(navigated) => navigated,
@@ -101,17 +91,12 @@ impl Tab {
             }
             Some(text) => {
                 leaving.stop = None;
-                return Err(self.failure(
-                    &self.asked_for(&navigated.loader_id.unwrap_or_default(), url),
-                    &text,
-                ));
+                return Err(self.failure(&self.asked_for(&navigated.loader_id.unwrap_or_default(), url), &text));
             }
         }
         if let Some(loader) = navigated.loader_id {
             let committed = |state: &PageState| {
-                state.main_frame().document == loader
-                    || state.commits > leaving.commits
-                    || state.dialog.is_some()
+                state.main_frame().document == loader || state.commits > leaving.commits || state.dialog.is_some()
             };
             self.until("the document", deadline, committed).await?;
         }
@@ -131,36 +116,24 @@ impl Tab {
         let leaving = self.leave(deadline).await?;
         let page = self.page();
         if action == HistoryAction::Reload {
-            self.unless_dialog(page.call(Reload::default(), deadline.remaining()), &leaving)
-                .await??;
+            self.unless_dialog(page.call(Reload::default(), deadline.remaining()), &leaving).await??;
         } else {
-            let history = page
-                .call(GetNavigationHistory {}, deadline.remaining())
-                .await?;
+            let history = page.call(GetNavigationHistory {}, deadline.remaining()).await?;
             let position = match action {
                 HistoryAction::Back => history.current_index.checked_sub(1),
                 _ => history.current_index.checked_add(1),
             };
             let entry = position.and_then(|position| history.entries.get(position));
             let entry = entry.filter(|entry| !is_blank(&entry.url)).ok_or_else(|| {
-                let way = if action == HistoryAction::Back {
-                    "back"
-                } else {
-                    "forward"
-                };
+                let way = if action == HistoryAction::Back { "back" } else { "forward" };
                 Error::ActionFailed(format!("there is no page to go {way} to"))
             })?;
             self.allowed(&entry.url)?;
-            let call = page.call(
-                NavigateToHistoryEntry { entry_id: entry.id },
-                deadline.remaining(),
-            );
+            let call = page.call(NavigateToHistoryEntry { entry_id: entry.id }, deadline.remaining());
             self.unless_dialog(call, &leaving).await??;
         }
         let arrived = |state: &PageState| {
-            state.commits > leaving.commits
-                || state.same_document > leaving.same_document
-                || state.dialog.is_some()
+            state.commits > leaving.commits || state.same_document > leaving.same_document || state.dialog.is_some()
         };
         self.until("the document", deadline, arrived).await?;
         self.land(leaving, until, deadline).await
@@ -187,8 +160,7 @@ impl Tab {
                         WaitUntil::DomContentLoaded => milestones.dom_content_loaded,
                         WaitUntil::Load => milestones.load,
                         WaitUntil::NetworkIdle => {
-                            milestones.dom_content_loaded
-                                && state.requests.idle().is_some_and(|idle| idle >= IDLE)
+                            milestones.dom_content_loaded && state.requests.idle().is_some_and(|idle| idle >= IDLE)
                         }
                     }
         };
@@ -198,10 +170,7 @@ impl Tab {
                 && state.requests.since_last_event() >= STALLED
         };
         loop {
-            match self
-                .until("the load", deadline.at_most(TICK), reached)
-                .await
-            {
+            match self.until("the load", deadline.at_most(TICK), reached).await {
                 Ok(()) => return Ok(true),
                 Err(Error::TimedOut { .. }) => {
                     let state = self.state();
@@ -230,21 +199,14 @@ impl Tab {
         {
             return Error::Refused(refusal);
         }
-        Error::NavigationFailed {
-            url: url.to_owned(),
-            reason: text.to_owned(),
-        }
+        Error::NavigationFailed { url: url.to_owned(), reason: text.to_owned() }
     }
 
     /// The URL that a load asked for last, behind all redirects; `url` where nothing is known of it.
     fn asked_for(&self, loader: &LoaderId, url: String) -> String {
         let state = self.state();
         let state = state.borrow();
-        state
-            .asked
-            .as_ref()
-            .filter(|asked| asked.0 == *loader)
-            .map_or(url, |asked| asked.1.clone())
+        state.asked.as_ref().filter(|asked| asked.0 == *loader).map_or(url, |asked| asked.1.clone())
     }
 
     /// What the gate recorded of its last refusal of this URL's host.
@@ -257,25 +219,18 @@ impl Tab {
         Some(if code.is_refusal() {
             Error::RefusedByGate { host, code, reason }
         } else {
-            Error::NavigationFailed {
-                url: url.to_string(),
-                reason,
-            }
+            Error::NavigationFailed { url: url.to_string(), reason }
         })
     }
 
     fn allowed(&self, url: &str) -> Result<CheckedUrl, Error> {
-        self.charter()
-            .policy
-            .check_url(url, Purpose::Document)
-            .map_err(|refusal| match refusal {
-                Refusal::UnsupportedScheme { scheme } => Error::UnsupportedScheme(scheme),
-                Refusal::UrlTooLong { .. }
-                | Refusal::Unparseable(_)
-                | Refusal::UserInfo
-                | Refusal::UnusableHost(_) => Error::InvalidUrl(refusal.to_string()),
-                refusal => Error::Refused(refusal),
-            })
+        self.charter().policy.check_url(url, Purpose::Document).map_err(|refusal| match refusal {
+            Refusal::UnsupportedScheme { scheme } => Error::UnsupportedScheme(scheme),
+            Refusal::UrlTooLong { .. } | Refusal::Unparseable(_) | Refusal::UserInfo | Refusal::UnusableHost(_) => {
+                Error::InvalidUrl(refusal.to_string())
+            }
+            refusal => Error::Refused(refusal),
+        })
     }
 
     /// Takes note of what there was before a navigation.
@@ -297,22 +252,12 @@ impl Tab {
     }
 
     /// Awaits a navigation command, which a page that asks to stay holds up with a dialog.
-    async fn unless_dialog<T>(
-        &self,
-        call: impl Future<Output = T>,
-        leaving: &Leaving,
-    ) -> Result<T, Error> {
+    async fn unless_dialog<T>(&self, call: impl Future<Output = T>, leaving: &Leaving) -> Result<T, Error> {
         let mut state = self.state();
         let dialog = async {
-            let asked = |state: &PageState| {
-                state.dialog.is_some() && state.dialogs.total() > leaving.dialogs
-            };
+            let asked = |state: &PageState| state.dialog.is_some() && state.dialogs.total() > leaving.dialogs;
             // The guard must not live on into another await: the call could not move between threads.
-            let dialog = state
-                .wait_for(asked)
-                .await
-                .ok()
-                .and_then(|state| state.dialog.clone());
+            let dialog = state.wait_for(asked).await.ok().and_then(|state| state.dialog.clone());
             match dialog {
                 Some(dialog) => dialog,
                 None => std::future::pending().await,
@@ -326,12 +271,7 @@ impl Tab {
     }
 
     /// The page is on a new document: waits for it, and holds it to the policy.
-    async fn land(
-        &self,
-        mut leaving: Leaving,
-        until: WaitUntil,
-        deadline: Deadline,
-    ) -> Result<Navigation, Error> {
+    async fn land(&self, mut leaving: Leaving, until: WaitUntil, deadline: Deadline) -> Result<Navigation, Error> {
         let complete = self.loaded(until, deadline).await?;
         leaving.stop = None;
         let landed = self.landed()?;
@@ -350,11 +290,7 @@ impl Tab {
                 loader: frame.document.clone(),
                 status_code: response.map(|response| response.status),
             };
-            (
-                landed,
-                frame.failed,
-                response.is_some_and(|response| response.from_gate.is_some()),
-            )
+            (landed, frame.failed, response.is_some_and(|response| response.from_gate.is_some()))
         };
         if from_gate {
             return Err(self.refused_page(&landed.url));
@@ -368,11 +304,10 @@ impl Tab {
 
     /// The error for a page that the gate wrote in place of a site.
     pub(crate) fn refused_page(&self, url: &str) -> Error {
-        self.gate_refusal(url)
-            .unwrap_or_else(|| Error::NavigationFailed {
-                url: url.to_owned(),
-                reason: "the gate could not reach the host".to_owned(),
-            })
+        self.gate_refusal(url).unwrap_or_else(|| Error::NavigationFailed {
+            url: url.to_owned(),
+            reason: "the gate could not reach the host".to_owned(),
+        })
     }
 
     async fn report(
@@ -397,28 +332,10 @@ impl Tab {
     }
 
     /// Nothing came to be shown: the page is what it was.
-    async fn stayed(
-        &self,
-        leaving: &Leaving,
-        download: bool,
-        deadline: Deadline,
-    ) -> Result<Navigation, Error> {
+    async fn stayed(&self, leaving: &Leaving, download: bool, deadline: Deadline) -> Result<Navigation, Error> {
         let (url, title) = self.entry(deadline.with_grace()).await?;
-        let dialogs = self
-            .state()
-            .borrow()
-            .dialogs
-            .since(leaving.dialogs)
-            .cloned()
-            .collect();
-        Ok(Navigation {
-            url,
-            title,
-            status_code: None,
-            download,
-            still_loading: false,
-            dialogs,
-        })
+        let dialogs = self.state().borrow().dialogs.since(leaving.dialogs).cloned().collect();
+        Ok(Navigation { url, title, status_code: None, download, still_loading: false, dialogs })
     }
 }
 

@@ -35,21 +35,12 @@ impl FromStr for Ref {
 
     /// Takes `@e12`, and `e12` since models drop the sign.
     fn from_str(text: &str) -> Result<Self, Error> {
-        let digits = text
-            .trim()
-            .strip_prefix('@')
-            .unwrap_or(text.trim())
-            .strip_prefix('e');
+        let digits = text.trim().strip_prefix('@').unwrap_or(text.trim()).strip_prefix('e');
         digits
             .filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))
             .and_then(|digits| digits.parse().ok())
             .map(Self)
-            .ok_or_else(|| {
-                Error::InvalidArgument(format!(
-                    "`{}` is not a ref such as @e12",
-                    text.escape_debug()
-                ))
-            })
+            .ok_or_else(|| Error::InvalidArgument(format!("`{}` is not a ref such as @e12", text.escape_debug())))
     }
 }
 
@@ -127,15 +118,9 @@ impl Tab {
     /// # Errors
     /// [`Error::DialogOpen`], [`Error::TimedOut`], [`Error::OffPolicy`], [`Error::NoSuchElement`],
     /// [`Error::RefStale`], [`Error::InvalidArgument`] for a cursor that is not known, [`Error::PageGone`].
-    pub async fn outline(
-        &self,
-        options: OutlineOptions,
-        deadline: Deadline,
-    ) -> Result<Outline, Error> {
+    pub async fn outline(&self, options: OutlineOptions, deadline: Deadline) -> Result<Outline, Error> {
         self.enter(deadline).await?;
-        let start = self
-            .start(options.reference, options.cursor.as_deref(), deadline)
-            .await?;
+        let start = self.start(options.reference, options.cursor.as_deref(), deadline).await?;
         let request = outline::Request {
             id: start.id,
             depth: options.depth,
@@ -154,30 +139,16 @@ impl Tab {
         let cursor = match reading.next.take() {
             None => None,
             Some(next) => {
-                let continuation = Continuation {
-                    place,
-                    id: start.id,
-                    from: next.from,
-                    fold: Some(next.fold),
-                };
+                let continuation = Continuation { place, id: start.id, from: next.from, fold: Some(next.fold) };
                 let cursor = self.cursors().lock().await.name(continuation);
                 let some = if next.at_least { "at least " } else { "" };
-                reading.lines.push(format!(
-                    "… {some}{} more nodes; continue with cursor {cursor}",
-                    next.nodes
-                ));
+                reading.lines.push(format!("… {some}{} more nodes; continue with cursor {cursor}", next.nodes));
                 Some(cursor)
             }
         };
         let (url, title) = self.entry(deadline.with_grace()).await?;
         let truncated = reading.truncated || cursor.is_some();
-        Ok(Outline {
-            url,
-            title,
-            text: reading.lines.join("\n"),
-            truncated,
-            cursor,
-        })
+        Ok(Outline { url, title, text: reading.lines.join("\n"), truncated, cursor })
     }
 
     /// Reads the visible text of the page and the frames in it.
@@ -186,9 +157,7 @@ impl Tab {
     /// As [`Tab::outline`].
     pub async fn text(&self, options: TextOptions, deadline: Deadline) -> Result<PageText, Error> {
         self.enter(deadline).await?;
-        let start = self
-            .start(options.reference, options.cursor.as_deref(), deadline)
-            .await?;
+        let start = self.start(options.reference, options.cursor.as_deref(), deadline).await?;
         let request = text::Request {
             id: start.id,
             format: match options.format {
@@ -207,53 +176,24 @@ impl Tab {
         let cursor = match reading.next {
             None => None,
             Some(from) => {
-                let continuation = Continuation {
-                    place,
-                    id: start.id,
-                    from,
-                    fold: None,
-                };
+                let continuation = Continuation { place, id: start.id, from, fold: None };
                 Some(self.cursors().lock().await.name(continuation))
             }
         };
         let (url, title) = self.entry(deadline.with_grace()).await?;
-        Ok(PageText {
-            url,
-            title,
-            text: reading.text,
-            truncated: reading.truncated,
-            cursor,
-        })
+        Ok(PageText { url, title, text: reading.text, truncated: reading.truncated, cursor })
     }
 
     /// Where a reading begins: at a cursor, at an element, in the frame that an element holds, or at the top.
-    async fn start(
-        &self,
-        reference: Option<Ref>,
-        cursor: Option<&str>,
-        deadline: Deadline,
-    ) -> Result<Start, Error> {
+    async fn start(&self, reference: Option<Ref>, cursor: Option<&str>, deadline: Deadline) -> Result<Start, Error> {
         if let Some(cursor) = cursor {
             let unknown = || {
-                Error::InvalidArgument(format!(
-                    "cursor `{}` is not known; read from the start",
-                    cursor.escape_debug()
-                ))
+                Error::InvalidArgument(format!("cursor `{}` is not known; read from the start", cursor.escape_debug()))
             };
-            let found = self
-                .cursors()
-                .lock()
-                .await
-                .find(cursor)
-                .ok_or_else(unknown)?;
-            let frame = self
-                .frame(&found.place.frame)
-                .filter(|frame| frame.document == found.place.document);
-            let gone = || {
-                Error::InvalidArgument(format!(
-                    "cursor `{cursor}` is of a page that is gone; read from the start"
-                ))
-            };
+            let found = self.cursors().lock().await.find(cursor).ok_or_else(unknown)?;
+            let frame = self.frame(&found.place.frame).filter(|frame| frame.document == found.place.document);
+            let gone =
+                || Error::InvalidArgument(format!("cursor `{cursor}` is of a page that is gone; read from the start"));
             return Ok(Start {
                 frame: frame.ok_or_else(gone)?,
                 id: found.id,
@@ -263,29 +203,14 @@ impl Tab {
         }
         let Some(reference) = reference else {
             let frame = self.state().borrow().main_frame().clone();
-            return Ok(Start {
-                frame,
-                id: None,
-                from: None,
-                fold: None,
-            });
+            return Ok(Start { frame, id: None, from: None, fold: None });
         };
         let (frame, id) = self.locate(reference).await?;
         let inner = outline::frame_in(self, &frame, id, deadline).await;
         let inner = inner.map_err(|error| read_error(error, Some(reference), deadline))?;
         Ok(match inner {
-            Some(inner) => Start {
-                frame: inner,
-                id: None,
-                from: None,
-                fold: None,
-            },
-            None => Start {
-                frame,
-                id: Some(id),
-                from: None,
-                fold: None,
-            },
+            Some(inner) => Start { frame: inner, id: None, from: None, fold: None },
+            None => Start { frame, id: Some(id), from: None, fold: None },
         })
     }
 
@@ -294,21 +219,13 @@ impl Tab {
         let refs = self.refs().lock().await;
         let Some(element) = refs.element(reference) else {
             return Err(if refs.was_given(reference) {
-                Error::RefStale {
-                    reference,
-                    reason: "it is too old".to_owned(),
-                }
+                Error::RefStale { reference, reason: "it is too old".to_owned() }
             } else {
                 Error::NoSuchElement(reference.to_string())
             });
         };
-        let frame = self
-            .frame(&element.frame)
-            .filter(|frame| frame.document == element.document);
-        let frame = frame.ok_or_else(|| Error::RefStale {
-            reference,
-            reason: "its document is gone".to_owned(),
-        })?;
+        let frame = self.frame(&element.frame).filter(|frame| frame.document == element.document);
+        let frame = frame.ok_or_else(|| Error::RefStale { reference, reason: "its document is gone".to_owned() })?;
         Ok((frame, element.id))
     }
 }
@@ -323,19 +240,15 @@ struct Start {
 
 impl Start {
     fn place(&self) -> Place {
-        Place {
-            frame: self.frame.id.clone(),
-            document: self.frame.document.clone(),
-        }
+        Place { frame: self.frame.id.clone(), document: self.frame.document.clone() }
     }
 }
 
 fn read_error(error: WorldError, reference: Option<Ref>, deadline: Deadline) -> Error {
     match (error, reference) {
-        (WorldError::Script(error), Some(reference)) if error.code == "stale" => Error::RefStale {
-            reference,
-            reason: "its element is gone".to_owned(),
-        },
+        (WorldError::Script(error), Some(reference)) if error.code == "stale" => {
+            Error::RefStale { reference, reason: "its element is gone".to_owned() }
+        }
         (error, _) => error.about_page(deadline),
     }
 }

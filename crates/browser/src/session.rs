@@ -64,27 +64,16 @@ enum Life {
 impl Session {
     pub(crate) async fn open(engine: Engine, options: SessionOptions) -> Result<Self, Error> {
         let policy = match &options.allowed_hosts {
-            Some(hosts) => engine
-                .options()
-                .policy
-                .narrowed(hosts)
-                .map_err(|error| Error::InvalidArgument(error.to_string()))?,
+            Some(hosts) => {
+                engine.options().policy.narrowed(hosts).map_err(|error| Error::InvalidArgument(error.to_string()))?
+            }
             None => engine.options().policy.clone(),
         };
         let context = context(&engine, &options, &policy).await?;
         let level = context.instance().level();
         let tabs = watch::Sender::new(Some(context.tabs()));
         let life = Mutex::new(Life::Open(context));
-        Ok(Self {
-            shared: Arc::new(Shared {
-                engine,
-                options,
-                policy,
-                level,
-                life,
-                tabs,
-            }),
-        })
+        Ok(Self { shared: Arc::new(Shared { engine, options, policy, level, life, tabs }) })
     }
 
     /// Its name in the ledger.
@@ -122,12 +111,7 @@ impl Session {
             }
         }
         if matches!(*life, Life::Lost) {
-            let context = context(
-                &self.shared.engine,
-                &self.shared.options,
-                &self.shared.policy,
-            )
-            .await?;
+            let context = context(&self.shared.engine, &self.shared.options, &self.shared.policy).await?;
             self.shared.tabs.send_replace(Some(context.tabs()));
             *life = Life::Open(context);
         }
@@ -141,11 +125,9 @@ impl Session {
                 let tab = tabs.list.into_iter().nth(index);
                 tab.ok_or(Error::NoSuchTab { index, count })?
             }
-            None => tabs
-                .list
-                .into_iter()
-                .find(|tab| Some(tab.target()) == tabs.active.as_ref())
-                .ok_or(Error::NoPage)?,
+            None => {
+                tabs.list.into_iter().find(|tab| Some(tab.target()) == tabs.active.as_ref()).ok_or(Error::NoPage)?
+            }
         };
         Ok(tab.lent(Arc::clone(context.met_end())))
     }
@@ -169,10 +151,7 @@ impl Session {
     /// The URL of the active tab, as far as it is known without asking the page.
     pub fn url(&self) -> Option<String> {
         let tabs = self.known_tabs();
-        tabs.list
-            .iter()
-            .find(|tab| Some(tab.target()) == tabs.active.as_ref())
-            .map(Tab::url)
+        tabs.list.iter().find(|tab| Some(tab.target()) == tabs.active.as_ref()).map(Tab::url)
     }
 
     /// How many tabs there are.
@@ -190,52 +169,21 @@ impl Session {
     }
 
     fn known_tabs(&self) -> Tabs {
-        self.shared
-            .tabs
-            .borrow()
-            .as_ref()
-            .map(|tabs| tabs.borrow().clone())
-            .unwrap_or_default()
+        self.shared.tabs.borrow().as_ref().map(|tabs| tabs.borrow().clone()).unwrap_or_default()
     }
 }
 
 /// How a tab is listed. A tab off policy is not asked for its title.
-pub(crate) async fn summary(
-    tab: &Tab,
-    index: usize,
-    active: bool,
-    deadline: Deadline,
-) -> TabSummary {
+pub(crate) async fn summary(tab: &Tab, index: usize, active: bool, deadline: Deadline) -> TabSummary {
     let url = tab.url();
     let allowed = tab.check(&url).is_ok();
-    let title = if allowed {
-        tab.entry(deadline).await.ok().map(|(_, title)| title)
-    } else {
-        None
-    };
-    TabSummary {
-        index,
-        active,
-        url,
-        allowed,
-        title,
-    }
+    let title = if allowed { tab.entry(deadline).await.ok().map(|(_, title)| title) } else { None };
+    TabSummary { index, active, url, allowed, title }
 }
 
-async fn context(
-    engine: &Engine,
-    options: &SessionOptions,
-    policy: &Policy,
-) -> Result<Context, Error> {
-    let context = engine
-        .instance()
-        .await?
-        .context(&options.id, policy.clone())
-        .await?;
-    if let Some(viewport) = options
-        .viewport
-        .filter(|viewport| *viewport != engine.options().viewport)
-    {
+async fn context(engine: &Engine, options: &SessionOptions, policy: &Policy) -> Result<Context, Error> {
+    let context = engine.instance().await?.context(&options.id, policy.clone()).await?;
+    if let Some(viewport) = options.viewport.filter(|viewport| *viewport != engine.options().viewport) {
         context.resize(viewport).await?;
     }
     Ok(context)

@@ -55,34 +55,20 @@ impl Tab {
         self.enter(deadline).await?;
         match what {
             WaitFor::Text(text) => {
-                self.wait_in_frames(
-                    "the text",
-                    &Condition {
-                        text: Some(text),
-                        ..Condition::default()
-                    },
-                    deadline,
-                )
-                .await?
+                self.wait_in_frames("the text", &Condition { text: Some(text), ..Condition::default() }, deadline)
+                    .await?
             }
             WaitFor::TextGone(text) => self.wait_until_gone(text, deadline).await?,
             WaitFor::Ref(reference) => self.wait_for_element(*reference, deadline).await?,
             WaitFor::Url(pattern) => {
-                self.until("the URL", deadline, |state| {
-                    url_matches(pattern, &state.main_frame().url)
-                })
-                .await?;
+                self.until("the URL", deadline, |state| url_matches(pattern, &state.main_frame().url)).await?;
             }
             WaitFor::Load(until) => {
                 if !self.loaded(*until, deadline).await? {
                     return Err(deadline.error("the load"));
                 }
             }
-            WaitFor::Time(span) => {
-                deadline
-                    .bound("the time", tokio::time::sleep(*span))
-                    .await?
-            }
+            WaitFor::Time(span) => deadline.bound("the time", tokio::time::sleep(*span)).await?,
         }
         let waited = began.elapsed();
         let (url, title) = self.entry(deadline.with_grace()).await?;
@@ -109,10 +95,7 @@ impl Tab {
 
     /// Waits until the text is in none of the frames. A frame that does not answer is not known to hold it.
     async fn wait_until_gone(&self, text: &str, deadline: Deadline) -> Result<(), Error> {
-        let condition = Condition {
-            text_gone: Some(text),
-            ..Condition::default()
-        };
+        let condition = Condition { text_gone: Some(text), ..Condition::default() };
         loop {
             let met = self.ask_frames(&condition, deadline).await?;
             if met.iter().all(|met| *met != Some(false)) {
@@ -126,38 +109,24 @@ impl Tab {
 
     async fn wait_for_element(&self, reference: Ref, deadline: Deadline) -> Result<(), Error> {
         let (frame, id) = self.locate(reference).await?;
-        let world = World::of(&frame, deadline)
-            .await
-            .map_err(|error| error.about_page(deadline))?;
-        let condition = Condition {
-            id: Some(id),
-            timeout_ms: milliseconds(deadline.remaining()),
-            ..Condition::default()
-        };
-        match world
-            .call::<_, Met>("waitFor", &condition, deadline.with_grace())
-            .await
-        {
+        let world = World::of(&frame, deadline).await.map_err(|error| error.about_page(deadline))?;
+        let condition =
+            Condition { id: Some(id), timeout_ms: milliseconds(deadline.remaining()), ..Condition::default() };
+        match world.call::<_, Met>("waitFor", &condition, deadline.with_grace()).await {
             Ok(Met { met: true }) => Ok(()),
             Ok(Met { met: false }) => Err(deadline.error("the element")),
-            Err(WorldError::DocumentGone) => Err(Error::RefStale {
-                reference,
-                reason: "its document is gone".to_owned(),
-            }),
-            Err(WorldError::Script(error)) if error.code == "stale" => Err(Error::RefStale {
-                reference,
-                reason: "its element is gone".to_owned(),
-            }),
+            Err(WorldError::DocumentGone) => {
+                Err(Error::RefStale { reference, reason: "its document is gone".to_owned() })
+            }
+            Err(WorldError::Script(error)) if error.code == "stale" => {
+                Err(Error::RefStale { reference, reason: "its element is gone".to_owned() })
+            }
             Err(error) => Err(error.about_page(deadline)),
         }
     }
 
     /// Asks every frame, for a slice of the time; none for a frame that went away or does not answer.
-    async fn ask_frames(
-        &self,
-        condition: &Condition<'_>,
-        deadline: Deadline,
-    ) -> Result<Vec<Option<bool>>, Error> {
+    async fn ask_frames(&self, condition: &Condition<'_>, deadline: Deadline) -> Result<Vec<Option<bool>>, Error> {
         self.ready(deadline).await?;
         let state = self.state();
         let frames: Vec<FrameState> = {
@@ -168,10 +137,7 @@ impl Tab {
             state.frames().into_iter().cloned().collect()
         };
         let slice = deadline.at_most(SLICE);
-        let condition = Condition {
-            timeout_ms: milliseconds(slice.remaining()),
-            ..*condition
-        };
+        let condition = Condition { timeout_ms: milliseconds(slice.remaining()), ..*condition };
         // The first frame that meets the condition ends the slice for all of them.
         let (done, mut first) = tokio::sync::watch::channel(false);
         let answers = frames.iter().map(|frame| {
@@ -179,9 +145,7 @@ impl Tab {
             async move {
                 let ask = async {
                     let world = World::of(frame, slice).await?;
-                    world
-                        .call::<_, Met>("waitFor", &condition, slice.with_grace())
-                        .await
+                    world.call::<_, Met>("waitFor", &condition, slice.with_grace()).await
                 };
                 let met = ask.await.ok().map(|met| met.met);
                 if met == Some(true) && condition.text_gone.is_none() {

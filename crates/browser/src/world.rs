@@ -34,11 +34,7 @@ impl World {
                     world_name: Some(NAME.to_owned()),
                     grant_univeral_access: None,
                 };
-                let context = frame
-                    .session
-                    .call(create, deadline.remaining())
-                    .await?
-                    .execution_context_id;
+                let context = frame.session.call(create, deadline.remaining()).await?.execution_context_id;
                 let install = Evaluate {
                     expression: SCRIPT.to_owned(),
                     context_id: Some(context),
@@ -49,10 +45,7 @@ impl World {
                 Ok::<_, WorldError>(context)
             })
             .await?;
-        Ok(Self {
-            session: frame.session.clone(),
-            context: *context,
-        })
+        Ok(Self { session: frame.session.clone(), context: *context })
     }
 
     pub(crate) fn session(&self) -> &Session {
@@ -64,12 +57,7 @@ impl World {
     }
 
     /// Calls a function of the page script with one argument and decodes its answer.
-    pub(crate) async fn call<A, R>(
-        &self,
-        function: &str,
-        argument: &A,
-        deadline: Deadline,
-    ) -> Result<R, WorldError>
+    pub(crate) async fn call<A, R>(&self, function: &str, argument: &A, deadline: Deadline) -> Result<R, WorldError>
     where
         A: Serialize + Sync,
         R: DeserializeOwned,
@@ -80,16 +68,11 @@ impl World {
             ok: Option<Value>,
             error: Option<ScriptError>,
         }
-        let argument = serde_json::to_value(argument)
-            .map_err(|error| WorldError::Broken(error.to_string()))?;
+        let argument = serde_json::to_value(argument).map_err(|error| WorldError::Broken(error.to_string()))?;
         let command = CallFunctionOn {
-            function_declaration: "function(name, argument) { return bathy.call(name, argument); }"
-                .to_owned(),
+            function_declaration: "function(name, argument) { return bathy.call(name, argument); }".to_owned(),
             execution_context_id: Some(self.context),
-            arguments: Some(vec![
-                by_value(Value::String(function.to_owned())),
-                by_value(argument),
-            ]),
+            arguments: Some(vec![by_value(Value::String(function.to_owned())), by_value(argument)]),
             return_by_value: Some(true),
             await_promise: Some(true),
             silent: Some(true),
@@ -97,13 +80,11 @@ impl World {
         };
         let evaluated = self.session.call(command, deadline.remaining()).await?;
         let answer = value(evaluated)?.value.unwrap_or_default();
-        let answer: Answer = serde_json::from_value(answer)
-            .map_err(|error| WorldError::Broken(error.to_string()))?;
+        let answer: Answer = serde_json::from_value(answer).map_err(|error| WorldError::Broken(error.to_string()))?;
         if let Some(error) = answer.error {
             return Err(WorldError::Script(error));
         }
-        serde_json::from_value(answer.ok.unwrap_or_default())
-            .map_err(|error| WorldError::Broken(error.to_string()))
+        serde_json::from_value(answer.ok.unwrap_or_default()).map_err(|error| WorldError::Broken(error.to_string()))
     }
 
     /// Runs a function in the world and keeps its result in the browser. Handles of `group` are to be released.
@@ -177,9 +158,7 @@ impl WorldError {
     pub(crate) fn about_page(self, deadline: Deadline) -> Error {
         match self {
             Self::Script(error) => Error::ActionFailed(error.message),
-            Self::DocumentGone => {
-                Error::PageGone("it went to another document meanwhile; try again".to_owned())
-            }
+            Self::DocumentGone => Error::PageGone("it went to another document meanwhile; try again".to_owned()),
             Self::Silent => deadline.error("the page's answer"),
             Self::Gone(error) => Error::from(error),
             Self::Broken(detail) => Error::ActionFailed(detail),
@@ -188,19 +167,14 @@ impl WorldError {
 }
 
 pub(crate) fn by_value(value: Value) -> CallArgument {
-    CallArgument {
-        value: Some(value),
-        object_id: None,
-    }
+    CallArgument { value: Some(value), object_id: None }
 }
 
 fn value(evaluated: Evaluated) -> Result<RemoteObject, WorldError> {
     match evaluated.exception_details {
         None => Ok(evaluated.result),
         Some(details) => {
-            let thrown = details
-                .exception
-                .and_then(|exception| exception.description);
+            let thrown = details.exception.and_then(|exception| exception.description);
             Err(WorldError::Broken(thrown.unwrap_or(details.text)))
         }
     }

@@ -17,9 +17,7 @@ const KIND: &str = "document";
 pub(super) fn decide(paused: &RequestPaused, session: &Session, rules: &Rules) {
     let charter = rules.charter.borrow().clone();
     match check(&paused.request.url, &charter) {
-        Ok(()) => session.send(&ContinueRequest {
-            request_id: paused.request_id.clone(),
-        }),
+        Ok(()) => session.send(&ContinueRequest { request_id: paused.request_id.clone() }),
         Err(refusal) => {
             session.send(&FailRequest {
                 request_id: paused.request_id.clone(),
@@ -48,9 +46,7 @@ fn entry(paused: &RequestPaused, refusal: &Refusal, charter: &Charter) -> Ledger
         kind: Cow::Borrowed(KIND),
         method: Some(paused.request.method.clone()),
         host: host.map(|host| host.to_string()).unwrap_or_default(),
-        port: url
-            .and_then(|url| url.port_or_known_default())
-            .unwrap_or_default(),
+        port: url.and_then(|url| url.port_or_known_default()).unwrap_or_default(),
         address: None,
         verdict: Verdict::Refused,
         code: Some(Code::from(refusal)),

@@ -73,12 +73,8 @@ impl Tab {
     pub(crate) fn attach(target: &TargetInfo, page: Session, lane: Lane, rules: Rules) -> Self {
         let main = FrameId(target.target_id.0.clone());
         let (sender, state) = watch::channel(PageState::new(main, page.clone()));
-        let (charter, ledger, artifacts, siblings) = (
-            rules.charter.clone(),
-            rules.ledger.clone(),
-            rules.artifacts.clone(),
-            rules.tabs.clone(),
-        );
+        let (charter, ledger, artifacts, siblings) =
+            (rules.charter.clone(), rules.ledger.clone(), rules.artifacts.clone(), rules.tabs.clone());
         tokio::spawn(task::run(page.clone(), lane, sender, rules));
         Self {
             shared: Arc::new(Shared {
@@ -104,10 +100,7 @@ impl Tab {
     /// A handle for a caller, who sets `met_end` by letting go of it after the browser's end.
     pub(crate) fn lent(&self, met_end: Arc<AtomicBool>) -> Self {
         let page = self.shared.page.clone();
-        Self {
-            shared: Arc::clone(&self.shared),
-            _witness: Some(Arc::new(Witness { page, met_end })),
-        }
+        Self { shared: Arc::clone(&self.shared), _witness: Some(Arc::new(Witness { page, met_end })) }
     }
 
     pub(crate) fn target(&self) -> &TargetId {
@@ -148,9 +141,7 @@ impl Tab {
 
     /// What the gate recorded when it refused this tab's session a host last.
     pub(crate) fn last_refusal(&self, host: &str, port: u16) -> Option<Arc<LedgerEntry>> {
-        self.shared
-            .ledger
-            .last_refusal(&self.charter().session, host, port)
+        self.shared.ledger.last_refusal(&self.charter().session, host, port)
     }
 
     /// The frame, as it is known now.
@@ -181,13 +172,8 @@ impl Tab {
 
     /// Waits for the page's first frame tree, and for its process to be alive.
     pub(crate) async fn ready(&self, deadline: Deadline) -> Result<(), Error> {
-        self.until("the page", deadline, |state| state.ready)
-            .await?;
-        if self.shared.state.borrow().closed {
-            Err(self.gone())
-        } else {
-            Ok(())
-        }
+        self.until("the page", deadline, |state| state.ready).await?;
+        if self.shared.state.borrow().closed { Err(self.gone()) } else { Ok(()) }
     }
 
     /// Everything that must hold before the page is read or acted on: it is alive, its URL is within
@@ -196,9 +182,7 @@ impl Tab {
         self.ready(deadline).await?;
         let state = self.shared.state.borrow();
         if state.crashed {
-            return Err(Error::PageGone(
-                "its process crashed; navigate to load it again".to_owned(),
-            ));
+            return Err(Error::PageGone("its process crashed; navigate to load it again".to_owned()));
         }
         if let Some(dialog) = &state.dialog {
             return Err(Error::DialogOpen(dialog.clone()));
@@ -219,50 +203,29 @@ impl Tab {
             if origin == "://" || origin == "null" || origin.is_empty() {
                 return Ok(());
             }
-            return self
-                .charter()
-                .policy
-                .check_url(&origin, Purpose::Document)
-                .map(drop);
+            return self.charter().policy.check_url(&origin, Purpose::Document).map(drop);
         }
-        self.charter()
-            .policy
-            .check_url(url, Purpose::Document)
-            .map(drop)
+        self.charter().policy.check_url(url, Purpose::Document).map(drop)
     }
 
     /// The URL and title as the browser itself shows them; the page is not asked, so that this works with
     /// an open dialog and with a page that is stuck.
     pub(crate) async fn entry(&self, deadline: Deadline) -> Result<(String, String), Error> {
-        let history = self
-            .page()
-            .call(GetNavigationHistory {}, deadline.remaining())
-            .await?;
-        let NavigationEntry { url, title, .. } = history
-            .entries
-            .into_iter()
-            .nth(history.current_index)
-            .unwrap_or_default();
+        let history = self.page().call(GetNavigationHistory {}, deadline.remaining()).await?;
+        let NavigationEntry { url, title, .. } =
+            history.entries.into_iter().nth(history.current_index).unwrap_or_default();
         // Where a document has no title, the browser shows its address there.
         let (address, shown) = (strip_scheme(&url), strip_scheme(&title));
         let authority = address.find(['/', '?', '#']).unwrap_or(address.len());
         let untitled = shown.len() >= authority.max(1) && address.starts_with(shown);
-        let title = if untitled {
-            String::new()
-        } else {
-            bounded(&title, TITLE_LIMIT)
-        };
+        let title = if untitled { String::new() } else { bounded(&title, TITLE_LIMIT) };
         Ok((bounded(&url, URL_LIMIT), title))
     }
 
     /// Ends a script that holds the page up, so that the page can be left.
     pub(crate) async fn unstick(&self) {
         use bathy_cdp::protocol::runtime::{Evaluate, TerminateExecution};
-        let probe = Evaluate {
-            expression: "1".to_owned(),
-            silent: Some(true),
-            ..Evaluate::default()
-        };
+        let probe = Evaluate { expression: "1".to_owned(), silent: Some(true), ..Evaluate::default() };
         if self.page().call(probe, LIVENESS).await.is_err() {
             // An error means that the page got out of it meanwhile or is gone; both are fine.
             let _ = self.page().call(TerminateExecution {}, LIVENESS).await;

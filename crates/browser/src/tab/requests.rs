@@ -44,9 +44,7 @@ impl Requests {
         self.last_event = Some(Instant::now());
         let kind = match kind {
             "XHR" | "Fetch" | "Document" | "Script" => Kind::Data,
-            "EventSource" | "WebSocket" | "Ping" | "Media" | "Preflight" | "CSPViolationReport" => {
-                Kind::Stream
-            }
+            "EventSource" | "WebSocket" | "Ping" | "Media" | "Preflight" | "CSPViolationReport" => Kind::Stream,
             _ => Kind::Part,
         };
         if self.order.len() >= LIMIT
@@ -55,24 +53,13 @@ impl Requests {
             self.open.remove(&oldest);
         }
         self.order.push_back(id.clone());
-        self.open.insert(
-            id,
-            Open {
-                sequence: self.started,
-                since: Instant::now(),
-                kind,
-            },
-        );
+        self.open.insert(id, Open { sequence: self.started, since: Instant::now(), kind });
     }
 
     pub(crate) fn end(&mut self, id: &RequestId) {
         self.last_event = Some(Instant::now());
         self.open.remove(id);
-        while self
-            .order
-            .front()
-            .is_some_and(|id| !self.open.contains_key(id))
-        {
+        while self.order.front().is_some_and(|id| !self.open.contains_key(id)) {
             self.order.pop_front();
         }
     }
@@ -84,8 +71,7 @@ impl Requests {
 
     /// Whether data is still on its way for a request that was started after `mark` and not after `until`.
     pub(crate) fn data_since(&self, mark: u64, until: u64) -> bool {
-        self.live()
-            .any(|open| open.kind == Kind::Data && open.sequence > mark && open.sequence <= until)
+        self.live().any(|open| open.kind == Kind::Data && open.sequence > mark && open.sequence <= until)
     }
 
     /// How long nothing but streams was in flight and nothing happened; none while something is in flight.
@@ -102,9 +88,7 @@ impl Requests {
     }
 
     fn live(&self) -> impl Iterator<Item = &Open> {
-        self.open
-            .values()
-            .filter(|open| open.since.elapsed() < STALE)
+        self.open.values().filter(|open| open.since.elapsed() < STALE)
     }
 }
 

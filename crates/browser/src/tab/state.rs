@@ -37,7 +37,7 @@ pub(crate) struct PageState {
     pub(crate) commits: u64,
     /// Address changes of the main frame within its document.
     pub(crate) same_document: u64,
-        /// Documents that the page in the main frame has asked for, in its own tab.
+    /// Documents that the page in the main frame has asked for, in its own tab.
     pub(crate) departures: u64,
     /// File choosers that were asked for.
     pub(crate) file_choosers: u64,
@@ -77,10 +77,7 @@ pub(crate) struct Recent<T> {
 
 impl<T> Default for Recent<T> {
     fn default() -> Self {
-        Self {
-            total: 0,
-            items: VecDeque::new(),
-        }
+        Self { total: 0, items: VecDeque::new() }
     }
 }
 
@@ -197,10 +194,7 @@ impl PageState {
 
     /// The response that the document of the main frame came with.
     pub(crate) fn response(&self, loader: &LoaderId) -> Option<&DocumentResponse> {
-        self.responses
-            .iter()
-            .rev()
-            .find(|response| response.loader == *loader)
+        self.responses.iter().rev().find(|response| response.loader == *loader)
     }
 
     pub(crate) fn attach(&mut self, id: FrameId, parent: FrameId, session: Session) {
@@ -213,9 +207,7 @@ impl PageState {
         if !holder.children.contains(&id) {
             holder.children.push(id.clone());
         }
-        self.frames
-            .entry(id.clone())
-            .or_insert_with(|| FrameState::new(id, Some(parent), session));
+        self.frames.entry(id.clone()).or_insert_with(|| FrameState::new(id, Some(parent), session));
     }
 
     pub(crate) fn detach(&mut self, id: &FrameId) {
@@ -232,11 +224,7 @@ impl PageState {
 
     /// Takes away everything that the frame's former document held.
     pub(crate) fn remove_below(&mut self, id: &FrameId) {
-        let mut open = self
-            .frames
-            .get_mut(id)
-            .map(|frame| std::mem::take(&mut frame.children))
-            .unwrap_or_default();
+        let mut open = self.frames.get_mut(id).map(|frame| std::mem::take(&mut frame.children)).unwrap_or_default();
         while let Some(child) = open.pop() {
             if let Some(frame) = self.frames.remove(&child) {
                 open.extend(frame.children);
@@ -260,10 +248,7 @@ impl PageState {
             };
             self.attach(shown.id.clone(), parent, session.clone());
         }
-        let new_document = self
-            .frames
-            .get(&shown.id)
-            .is_some_and(|frame| frame.document != shown.loader_id);
+        let new_document = self.frames.get(&shown.id).is_some_and(|frame| frame.document != shown.loader_id);
         if new_document {
             self.remove_below(&shown.id);
         }
@@ -271,11 +256,7 @@ impl PageState {
             return;
         };
         frame.session = session.clone();
-        frame.url = format!(
-            "{}{}",
-            shown.url,
-            shown.url_fragment.as_deref().unwrap_or_default()
-        );
+        frame.url = format!("{}{}", shown.url, shown.url_fragment.as_deref().unwrap_or_default());
         frame.origin.clone_from(&shown.security_origin);
         frame.failed = shown.unreachable_url.is_some();
         if frame.failed
@@ -305,9 +286,7 @@ impl PageState {
         if frame.document == *loader {
             frame.milestones.reach(name);
         } else {
-            let next = frame
-                .next
-                .get_or_insert_with(|| (loader.clone(), Milestones::default()));
+            let next = frame.next.get_or_insert_with(|| (loader.clone(), Milestones::default()));
             if next.0 != *loader {
                 *next = (loader.clone(), Milestones::default());
             }

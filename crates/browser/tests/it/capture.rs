@@ -7,9 +7,8 @@ use crate::support::{Stage, soon};
 #[tokio::test]
 async fn a_picture_shows_the_viewport_the_page_or_an_element_and_is_a_file_of_ours() {
     let stage = Stage::set().await;
-    let frame = stage.site.page(
-        "<body style='margin:0'><button style='width:50px;height:20px;margin:30px'>In</button>",
-    );
+    let frame =
+        stage.site.page("<body style='margin:0'><button style='width:50px;height:20px;margin:30px'>In</button>");
     let frame = frame.replace(&stage.site.origin(), &stage.site.other_origin());
     stage
         .show(&format!(
@@ -19,68 +18,25 @@ async fn a_picture_shows_the_viewport_the_page_or_an_element_and_is_a_file_of_ou
         .await;
     let take = |options| stage.tab.screenshot(options, soon());
     let viewport = take(ScreenshotOptions::default()).await.unwrap();
-    assert_eq!(
-        (viewport.width, viewport.height, viewport.mime_type),
-        (1280, 800, "image/png")
-    );
+    assert_eq!((viewport.width, viewport.height, viewport.mime_type), (1280, 800, "image/png"));
     assert_eq!(std::fs::read(&viewport.path).unwrap(), viewport.bytes);
-    assert!(
-        viewport
-            .path
-            .file_name()
-            .unwrap()
-            .to_str()
-            .unwrap()
-            .starts_with("screenshot-")
-    );
-    let page = take(ScreenshotOptions {
-        full_page: true,
-        ..ScreenshotOptions::default()
-    })
-    .await
-    .unwrap();
-    assert!(
-        page.width > 1_200 && page.height > 3_000,
-        "{} × {}",
-        page.width,
-        page.height
-    );
+    assert!(viewport.path.file_name().unwrap().to_str().unwrap().starts_with("screenshot-"));
+    let page = take(ScreenshotOptions { full_page: true, ..ScreenshotOptions::default() }).await.unwrap();
+    assert!(page.width > 1_200 && page.height > 3_000, "{} × {}", page.width, page.height);
     for (name, width, height) in [("In", 50, 20), ("Box", 200, 100)] {
-        let options = FindOptions {
-            name: Some(name.to_owned()),
-            limit: 1,
-            ..FindOptions::default()
-        };
+        let options = FindOptions { name: Some(name.to_owned()), limit: 1, ..FindOptions::default() };
         let found = stage.tab.find(&options, soon()).await.unwrap();
         let target = Some(Target::Ref(found.matches[0].reference));
         let format = Some(ScreenshotFormat::Webp);
-        let element = take(ScreenshotOptions {
-            target,
-            format,
-            ..ScreenshotOptions::default()
-        })
-        .await
-        .unwrap();
-        assert_eq!(
-            (element.width, element.height, element.mime_type),
-            (width, height, "image/webp"),
-            "{name}"
-        );
+        let element = take(ScreenshotOptions { target, format, ..ScreenshotOptions::default() }).await.unwrap();
+        assert_eq!((element.width, element.height, element.mime_type), (width, height, "image/webp"), "{name}");
     }
 }
 
 #[tokio::test]
 async fn a_page_of_a_hundred_thousand_pixels_is_scaled_to_what_models_take() {
     let stage = Stage::showing("<div style='height:100000px'>tall").await;
-    let options = ScreenshotOptions {
-        full_page: true,
-        ..ScreenshotOptions::default()
-    };
+    let options = ScreenshotOptions { full_page: true, ..ScreenshotOptions::default() };
     let picture = stage.tab.screenshot(options, soon()).await.unwrap();
-    assert!(
-        picture.height <= 8_000 && picture.width >= 1,
-        "{} × {}",
-        picture.width,
-        picture.height
-    );
+    assert!(picture.height <= 8_000 && picture.width >= 1, "{} × {}", picture.width, picture.height);
 }

@@ -6,18 +6,12 @@ use crate::support::{Stage, soon};
 
 impl Stage {
     pub(crate) async fn outline(&self) -> String {
-        let options = OutlineOptions {
-            max_chars: 10_000,
-            ..OutlineOptions::default()
-        };
+        let options = OutlineOptions { max_chars: 10_000, ..OutlineOptions::default() };
         self.tab.outline(options, soon()).await.unwrap().text
     }
 
     pub(crate) async fn text(&self) -> String {
-        let options = TextOptions {
-            max_chars: 10_000,
-            ..TextOptions::default()
-        };
+        let options = TextOptions { max_chars: 10_000, ..TextOptions::default() };
         self.tab.text(options, soon()).await.unwrap().text
     }
 }
@@ -48,49 +42,29 @@ async fn frames_of_any_origin_and_depth_are_read_in_their_place() {
     let stage = Stage::set().await;
     let innermost = stage.site.page("<p>innermost</p><button>Deep</button>");
     let other = innermost.replace(&stage.site.origin(), &stage.site.other_origin());
-    let middle = stage.site.page(format!(
-        "<p>middle</p><iframe sandbox='allow-scripts' title=inner src='{other}'></iframe>"
-    ));
-    stage
-        .show(&format!(
-            "<h1>Outer</h1><iframe title=middle src='{middle}'></iframe><p>after</p>"
-        ))
-        .await;
+    let middle =
+        stage.site.page(format!("<p>middle</p><iframe sandbox='allow-scripts' title=inner src='{other}'></iframe>"));
+    stage.show(&format!("<h1>Outer</h1><iframe title=middle src='{middle}'></iframe><p>after</p>")).await;
     let outline = stage.outline().await;
-    let positions: Vec<_> = ["Outer", "middle", "innermost", "Deep", "after"]
-        .iter()
-        .map(|text| outline.find(text))
-        .collect();
-    assert!(
-        positions.iter().all(Option::is_some) && positions.is_sorted(),
-        "{outline}"
-    );
+    let positions: Vec<_> =
+        ["Outer", "middle", "innermost", "Deep", "after"].iter().map(|text| outline.find(text)).collect();
+    assert!(positions.iter().all(Option::is_some) && positions.is_sorted(), "{outline}");
     let text = stage.text().await;
-    let positions: Vec<_> = ["Outer", "middle", "innermost", "Deep", "after"]
-        .iter()
-        .map(|part| text.find(part))
-        .collect();
-    assert!(
-        positions.iter().all(Option::is_some) && positions.is_sorted(),
-        "{text}"
-    );
+    let positions: Vec<_> =
+        ["Outer", "middle", "innermost", "Deep", "after"].iter().map(|part| text.find(part)).collect();
+    assert!(positions.iter().all(Option::is_some) && positions.is_sorted(), "{text}");
 }
 
 #[tokio::test]
 async fn a_long_page_is_read_piece_by_piece_to_its_end() {
     let stage = Stage::set().await;
-    let rows: String = (1..=2_000)
-        .map(|row| format!("<p>Paragraph number {row}</p><a href='#{row}'>Link {row}</a>"))
-        .collect();
+    let rows: String =
+        (1..=2_000).map(|row| format!("<p>Paragraph number {row}</p><a href='#{row}'>Link {row}</a>")).collect();
     stage.show(&rows).await;
     let mut cursor = None;
     let mut whole = String::new();
     for _ in 0..40 {
-        let options = OutlineOptions {
-            max_chars: 10_000,
-            cursor: cursor.take(),
-            ..OutlineOptions::default()
-        };
+        let options = OutlineOptions { max_chars: 10_000, cursor: cursor.take(), ..OutlineOptions::default() };
         let outline = stage.tab.outline(options, soon()).await.unwrap();
         assert!(outline.text.len() < 11_000, "{}", outline.text.len());
         whole.push_str(&outline.text);
@@ -104,11 +78,7 @@ async fn a_long_page_is_read_piece_by_piece_to_its_end() {
     let mut cursor = None;
     let mut whole = String::new();
     loop {
-        let options = TextOptions {
-            max_chars: 10_000,
-            cursor: cursor.take(),
-            ..TextOptions::default()
-        };
+        let options = TextOptions { max_chars: 10_000, cursor: cursor.take(), ..TextOptions::default() };
         let text = stage.tab.text(options, soon()).await.unwrap();
         whole.push_str(&text.text);
         cursor = text.cursor;
@@ -121,47 +91,27 @@ async fn a_long_page_is_read_piece_by_piece_to_its_end() {
 
 #[tokio::test]
 async fn markdown_keeps_headings_lists_and_links() {
-    let stage = Stage::showing(
-        "<h2>Title</h2><ul><li>one<li><a href='/there'>two</a></ul><p>a <b>bold</b> word",
-    )
-    .await;
-    let options = TextOptions {
-        format: TextFormat::Markdown,
-        max_chars: 10_000,
-        ..TextOptions::default()
-    };
+    let stage = Stage::showing("<h2>Title</h2><ul><li>one<li><a href='/there'>two</a></ul><p>a <b>bold</b> word").await;
+    let options = TextOptions { format: TextFormat::Markdown, max_chars: 10_000, ..TextOptions::default() };
     let text = stage.tab.text(options, soon()).await.unwrap().text;
-    assert!(
-        text.contains("## Title") && text.contains("- one") && text.contains("[two]("),
-        "{text}"
-    );
+    assert!(text.contains("## Title") && text.contains("- one") && text.contains("[two]("), "{text}");
 }
 
 #[tokio::test]
 async fn a_cursor_that_is_not_known_is_a_clear_error() {
     let stage = Stage::showing("<p>short").await;
     for cursor in ["c99", "nonsense", "", "c"] {
-        let options = OutlineOptions {
-            max_chars: 10_000,
-            cursor: Some(cursor.to_owned()),
-            ..OutlineOptions::default()
-        };
-        assert!(
-            matches!(
-                stage.tab.outline(options, soon()).await,
-                Err(Error::InvalidArgument(_))
-            ),
-            "{cursor}"
-        );
+        let options =
+            OutlineOptions { max_chars: 10_000, cursor: Some(cursor.to_owned()), ..OutlineOptions::default() };
+        assert!(matches!(stage.tab.outline(options, soon()).await, Err(Error::InvalidArgument(_))), "{cursor}");
     }
 }
 
 #[tokio::test]
 async fn an_outline_costs_a_constant_number_of_commands() {
     let stage = Stage::set().await;
-    let cards: String = (0..600)
-        .map(|card| format!("<div style='cursor:pointer' onclick='1'>Card {card}</div>"))
-        .collect();
+    let cards: String =
+        (0..600).map(|card| format!("<div style='cursor:pointer' onclick='1'>Card {card}</div>")).collect();
     stage.show(&cards).await;
     stage.outline().await;
     let before = stage.engine.commands_sent().await;
@@ -173,69 +123,25 @@ async fn an_outline_costs_a_constant_number_of_commands() {
 #[tokio::test]
 async fn the_last_of_two_thousand_rows_is_found_and_so_is_a_field_in_a_frame() {
     let stage = Stage::set().await;
-    let frame = stage
-        .site
-        .page("<label>Card number <input placeholder='0000' data-testid=card></label>");
+    let frame = stage.site.page("<label>Card number <input placeholder='0000' data-testid=card></label>");
     let frame = frame.replace(&stage.site.origin(), &stage.site.other_origin());
-    let rows: String = (1..=2_000)
-        .map(|row| format!("<tr><td>Row {row}<td><button>Edit</button>"))
-        .collect();
-    stage
-        .show(&format!(
-            "<table>{rows}</table><iframe src='{frame}'></iframe>"
-        ))
-        .await;
-    let find = |options: FindOptions| async {
-        stage
-            .tab
-            .find(
-                &FindOptions {
-                    limit: 5,
-                    ..options
-                },
-                soon(),
-            )
-            .await
-    };
-    let found = find(FindOptions {
-        text: Some("row 2000".to_owned()),
-        ..FindOptions::default()
-    })
-    .await
-    .unwrap();
+    let rows: String = (1..=2_000).map(|row| format!("<tr><td>Row {row}<td><button>Edit</button>")).collect();
+    stage.show(&format!("<table>{rows}</table><iframe src='{frame}'></iframe>")).await;
+    let find = |options: FindOptions| async { stage.tab.find(&FindOptions { limit: 5, ..options }, soon()).await };
+    let found = find(FindOptions { text: Some("row 2000".to_owned()), ..FindOptions::default() }).await.unwrap();
     assert!(found.matches[0].line.contains("Row 2000"), "{found:?}");
-    let found = find(FindOptions {
-        role: Some("button".to_owned()),
-        ..FindOptions::default()
-    })
-    .await
-    .unwrap();
+    let found = find(FindOptions { role: Some("button".to_owned()), ..FindOptions::default() }).await.unwrap();
     assert_eq!(found.matches.len(), 5);
     assert!(found.more >= 200, "{}", found.more);
     assert!(found.matches[0].context.contains("Row 1"), "{found:?}");
     for options in [
-        FindOptions {
-            label: Some("card".to_owned()),
-            ..FindOptions::default()
-        },
-        FindOptions {
-            placeholder: Some("0000".to_owned()),
-            ..FindOptions::default()
-        },
-        FindOptions {
-            test_id: Some("card".to_owned()),
-            ..FindOptions::default()
-        },
+        FindOptions { label: Some("card".to_owned()), ..FindOptions::default() },
+        FindOptions { placeholder: Some("0000".to_owned()), ..FindOptions::default() },
+        FindOptions { test_id: Some("card".to_owned()), ..FindOptions::default() },
     ] {
         let found = find(options).await.unwrap();
         assert_eq!(found.matches.len(), 1, "{found:?}");
-        assert!(
-            found.matches[0].line.contains("textbox \"Card number\""),
-            "{found:?}"
-        );
+        assert!(found.matches[0].line.contains("textbox \"Card number\""), "{found:?}");
     }
-    assert!(matches!(
-        find(FindOptions::default()).await,
-        Err(Error::InvalidArgument(_))
-    ));
+    assert!(matches!(find(FindOptions::default()).await, Err(Error::InvalidArgument(_))));
 }

@@ -9,11 +9,7 @@ async fn everything(stage: &Stage) -> String {
     let mut all = stage.outline().await;
     all.push_str(&stage.text().await);
     for text in ["secret", "shown"] {
-        let options = FindOptions {
-            text: Some(text.to_owned()),
-            limit: 200,
-            ..FindOptions::default()
-        };
+        let options = FindOptions { text: Some(text.to_owned()), limit: 200, ..FindOptions::default() };
         for found in stage.tab.find(&options, soon()).await.unwrap().matches {
             all.push_str(&found.line);
             all.push_str(&found.context);
@@ -30,15 +26,7 @@ async fn what_is_hidden_from_people_is_absent_and_what_is_shown_is_there() {
     assert!(pages.len() >= 6, "{pages:?}");
     let stage = Stage::set().await;
     for page in pages {
-        stage
-            .tab
-            .navigate(
-                &stage.site.url(page),
-                bathy_browser::WaitUntil::Load,
-                soon(),
-            )
-            .await
-            .unwrap();
+        stage.tab.navigate(&stage.site.url(page), bathy_browser::WaitUntil::Load, soon()).await.unwrap();
         let read = everything(&stage).await;
         assert!(!read.contains("secret"), "{page}\n{read}");
         assert!(read.contains("shown"), "{page}\n{read}");
@@ -93,10 +81,7 @@ async fn no_string_of_a_page_makes_a_line_of_ours_or_comes_through_raw() {
             }
         }
         assert!(!inside, "a string is not closed: {line}");
-        assert!(
-            !bare.contains("Forged") && !bare.contains("@e999"),
-            "{line}"
-        );
+        assert!(!bare.contains("Forged") && !bare.contains("@e999"), "{line}");
     }
     let read = outline + &stage.text().await;
     for character in read.chars() {
@@ -168,10 +153,7 @@ async fn a_modal_dialog_leaves_one_line_of_what_is_behind_it() {
 async fn a_clobbered_form_hides_nothing_from_us() {
     let stage = Stage::at("hostile/clobbered.html").await;
     let outline = stage.outline().await;
-    assert!(
-        outline.contains("button \"Inside a clobbering form\" @e"),
-        "{outline}"
-    );
+    assert!(outline.contains("button \"Inside a clobbering form\" @e"), "{outline}");
 }
 
 #[tokio::test]

@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use bathy_browser::{
-    Containment, Deadline, Engine, EngineOptions, Session, SessionOptions, Tab, WaitUntil,
-};
+use bathy_browser::{Containment, Deadline, Engine, EngineOptions, Session, SessionOptions, Tab, WaitUntil};
 use bathy_chromium::{Backend, Environment, Lookup};
 use bathy_egress::GateOptions;
 use bathy_policy::{Policy, PolicyConfig};
@@ -17,10 +15,7 @@ pub(crate) fn soon() -> Deadline {
 
 /// A policy that opens everything, as tests on loopback need.
 pub(crate) fn open_policy() -> Policy {
-    Policy::new(PolicyConfig {
-        allow_private_network: true,
-        ..PolicyConfig::default()
-    })
+    Policy::new(PolicyConfig { allow_private_network: true, ..PolicyConfig::default() })
 }
 
 pub(crate) fn options(policy: Policy) -> EngineOptions {
@@ -58,20 +53,10 @@ impl Stage {
     pub(crate) async fn with(options: EngineOptions) -> Self {
         let site = TestSite::start().await;
         let engine = Engine::new(options);
-        let session = engine
-            .open_session(SessionOptions {
-                id: "test".to_owned(),
-                ..SessionOptions::default()
-            })
-            .await
-            .unwrap();
+        let session =
+            engine.open_session(SessionOptions { id: "test".to_owned(), ..SessionOptions::default() }).await.unwrap();
         let tab = session.tab(None).await.unwrap();
-        Self {
-            site,
-            engine,
-            session,
-            tab,
-        }
+        Self { site, engine, session, tab }
     }
 
     /// A stage whose tab shows this HTML.
@@ -83,21 +68,14 @@ impl Stage {
 
     pub(crate) async fn show(&self, html: &str) {
         let url = self.site.page(html);
-        self.tab
-            .navigate(&url, WaitUntil::Load, soon())
-            .await
-            .unwrap();
+        self.tab.navigate(&url, WaitUntil::Load, soon()).await.unwrap();
     }
 
     /// A stage whose tab shows this page of the site.
     pub(crate) async fn at(path: &str) -> Self {
         let stage = Self::set().await;
         let url = stage.site.url(path);
-        stage
-            .tab
-            .navigate(&url, WaitUntil::Load, soon())
-            .await
-            .unwrap();
+        stage.tab.navigate(&url, WaitUntil::Load, soon()).await.unwrap();
         stage
     }
 }
