@@ -51,7 +51,7 @@ enum Folder {
     /// The operator's; made when the first artifact comes.
     Given(PathBuf),
     /// Ours, made when the first artifact comes.
-    Private(OnceCell<PrivateFolder>),
+    Private(Box<OnceCell<PrivateFolder>>),
 }
 
 /// A folder that goes with its last handle, or with this process however it dies.
@@ -64,7 +64,7 @@ struct PrivateFolder {
 impl Artifacts {
     /// Artifacts in a folder of the operator's, or in a private one that is removed with the last handle.
     pub(crate) fn open(directory: Option<PathBuf>) -> Self {
-        let folder = directory.map_or_else(|| Folder::Private(OnceCell::new()), Folder::Given);
+        let folder = directory.map_or_else(|| Folder::Private(Box::default()), Folder::Given);
         Self { folder: Arc::new(folder) }
     }
 
@@ -72,7 +72,8 @@ impl Artifacts {
         match &*self.folder {
             Folder::Given(path) => Ok(path),
             Folder::Private(folder) => {
-                folder.get_or_try_init(PrivateFolder::choose).await.map(|folder| folder.path.as_path())
+                let folder = folder.get_or_try_init(|| async { PrivateFolder::choose() }).await?;
+                Ok(&folder.path)
             }
         }
     }
@@ -104,7 +105,7 @@ impl Artifacts {
 impl PrivateFolder {
     /// Chooses a name that nobody can guess. The folder itself is made by the first artifact, after the janitor that
     /// removes it is at its post.
-    async fn choose() -> io::Result<Self> {
+    fn choose() -> io::Result<Self> {
         let parent = std::path::absolute(std::env::temp_dir())?;
         let name: String = (0..20).map(|_| char::from(rand::random_range(b'a'..=b'z'))).collect();
         let path = parent.join(format!("bathysphere-artifacts-{name}"));

@@ -55,8 +55,8 @@ impl Tab {
         self.enter(deadline).await?;
         match what {
             WaitFor::Text(text) => {
-                self.wait_in_frames("the text", &Condition { text: Some(text), ..Condition::default() }, deadline)
-                    .await?
+                let condition = Condition { text: Some(text), ..Condition::default() };
+                self.wait_in_frames("the text", &condition, deadline).await?;
             }
             WaitFor::TextGone(text) => self.wait_until_gone(text, deadline).await?,
             WaitFor::Ref(reference) => self.wait_for_element(*reference, deadline).await?,
@@ -84,7 +84,7 @@ impl Tab {
     ) -> Result<(), Error> {
         loop {
             let met = self.ask_frames(condition, deadline).await?;
-            if met.iter().any(|met| *met == Some(true)) {
+            if met.contains(&Some(true)) {
                 return Ok(());
             }
             if deadline.has_passed() {

@@ -64,17 +64,17 @@ pub(crate) struct Next {
 }
 
 /// Outlines a frame's document and what is in its frames.
-pub(crate) fn read<'a>(
-    tab: &'a Tab,
+pub(crate) fn read(
+    tab: &Tab,
     frame: FrameState,
-    request: Request,
+    mut request: Request,
     level: usize,
     deadline: Deadline,
-) -> BoxFuture<'a, Result<Reading, WorldError>> {
+) -> BoxFuture<'_, Result<Reading, WorldError>> {
     async move {
         let world = World::of(&frame, deadline).await?;
         adopt::listeners(&world, deadline).await;
-        let request = Request { budget_ms: if request.from.is_some() { WALK_ON_MS } else { WALK_MS }, ..request };
+        request.budget_ms = if request.from.is_some() { WALK_ON_MS } else { WALK_MS };
         let mut answer: Answer = world.call("outline", &request, deadline).await?;
         if answer.shadows > 0 && adopt::closed_roots(&world, deadline).await {
             adopt::listeners(&world, deadline).await;

@@ -38,13 +38,13 @@ pub(crate) struct Reading {
 }
 
 /// Reads a frame's document and what is in its frames.
-pub(crate) fn read<'a>(
-    tab: &'a Tab,
+pub(crate) fn read(
+    tab: &Tab,
     frame: FrameState,
     request: Request,
     level: usize,
     deadline: Deadline,
-) -> BoxFuture<'a, Result<Reading, WorldError>> {
+) -> BoxFuture<'_, Result<Reading, WorldError>> {
     async move {
         let world = World::of(&frame, deadline).await?;
         let mut answer: Answer = world.call("text", &request, deadline).await?;
