@@ -13,6 +13,8 @@ use crate::{Deadline, Dialog, Error, Tab};
 
 /// A document whose load has made no progress for so long, after it could be read, counts as loaded.
 const STALLED: Duration = Duration::from_millis(1_500);
+/// A document that cannot be read and has waited for nothing for so long is held up by a script of its own.
+const STUCK: Duration = Duration::from_secs(4);
 /// For the wait until the network is idle.
 const IDLE: Duration = Duration::from_millis(500);
 /// How often a condition is looked at that time alone can change.
@@ -165,9 +167,9 @@ impl Tab {
                     }
         };
         let stalled = |state: &PageState| {
-            until == WaitUntil::Load
-                && state.main_frame().milestones.dom_content_loaded
-                && state.requests.since_last_event() >= STALLED
+            let readable = state.main_frame().milestones.dom_content_loaded;
+            until == WaitUntil::Load && readable && state.requests.since_last_event() >= STALLED
+                || !readable && state.requests.idle().is_some_and(|idle| idle >= STUCK)
         };
         loop {
             match self.until("the load", deadline.at_most(TICK), reached).await {

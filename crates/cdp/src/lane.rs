@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use serde_json::value::RawValue;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 use crate::protocol::{Event, SessionId};
 
@@ -48,6 +48,9 @@ impl Message {
 pub struct Lane {
     receiver: mpsc::UnboundedReceiver<Message>,
     meter: Arc<Meter>,
+    /// How many messages were given out so far, and how many of them are handled.
+    given: u64,
+    handled: watch::Sender<u64>,
 }
 
 impl Lane {
@@ -55,11 +58,19 @@ impl Lane {
     ///
     /// Cancel safe.
     pub async fn next(&mut self) -> Option<Message> {
+        // Whoever asks for the next message is done with the one before.
+        self.handled.send_if_modified(|handled| std::mem::replace(handled, self.given) != self.given);
         let message = self.receiver.recv().await?;
+        self.given += 1;
         if is_chatter(&message.method) {
             self.meter.waiting.fetch_sub(1, Ordering::Relaxed);
         }
         Some(message)
+    }
+
+    /// A way to wait for whoever reads this lane.
+    pub fn progress(&self) -> Progress {
+        Progress { meter: Arc::clone(&self.meter), handled: self.handled.subscribe() }
     }
 
     /// How many chatty events were dropped so far since this lane was not read fast enough.
@@ -68,8 +79,28 @@ impl Lane {
     }
 }
 
+/// How far the reader of a lane has come.
+///
+/// A reply goes straight to its caller, while the events that the browser sent before it wait in the lane. A caller that
+/// looks at what the lane's reader made of them must let it catch up first.
+#[derive(Debug, Clone)]
+pub struct Progress {
+    meter: Arc<Meter>,
+    handled: watch::Receiver<u64>,
+}
+
+impl Progress {
+    /// Waits until every event that had come when this was called is handled, or the lane is gone.
+    pub async fn caught_up(&self) {
+        let sent = self.meter.sent.load(Ordering::Acquire);
+        // An error means that nobody reads the lane any more.
+        let _ = self.handled.clone().wait_for(|handled| *handled >= sent).await;
+    }
+}
+
 #[derive(Debug, Default)]
 struct Meter {
+    sent: AtomicU64,
     waiting: AtomicUsize,
     dropped: AtomicU64,
 }
@@ -90,14 +121,17 @@ impl LaneSender {
             self.meter.waiting.fetch_add(1, Ordering::Relaxed);
         }
         // A lane that nobody reads any more is on its way out with its sessions.
-        let _ = self.sender.send(message);
+        if self.sender.send(message).is_ok() {
+            self.meter.sent.fetch_add(1, Ordering::Release);
+        }
     }
 }
 
 pub(crate) fn lane() -> (LaneSender, Lane) {
     let (sender, receiver) = mpsc::unbounded_channel();
     let meter = Arc::new(Meter::default());
-    (LaneSender { sender, meter: Arc::clone(&meter) }, Lane { receiver, meter })
+    let handled = watch::Sender::new(0);
+    (LaneSender { sender, meter: Arc::clone(&meter) }, Lane { receiver, meter, given: 0, handled })
 }
 
 fn is_chatter(method: &str) -> bool {
@@ -112,6 +146,26 @@ mod tests {
 
     fn message(method: &str) -> Message {
         Message::new(None, method.to_owned(), RawValue::from_string("{}".to_owned()).unwrap())
+    }
+
+    #[tokio::test]
+    async fn whoever_waits_for_the_reader_sees_what_it_made_of_all_that_came_before() {
+        let (sender, mut lane) = lane();
+        let progress = lane.progress();
+        progress.caught_up().await;
+        sender.send(message("Page.frameNavigated"));
+        sender.send(message("Page.loadEventFired"));
+        let (report, mut handled) = watch::channel(0);
+        tokio::spawn(async move {
+            while lane.next().await.is_some() {
+                tokio::task::yield_now().await;
+                report.send_modify(|handled| *handled += 1);
+            }
+        });
+        progress.caught_up().await;
+        assert_eq!(*handled.borrow_and_update(), 2);
+        drop(sender);
+        progress.caught_up().await;
     }
 
     #[tokio::test]

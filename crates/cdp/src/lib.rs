@@ -12,5 +12,5 @@ mod lane;
 pub mod protocol;
 
 pub use connection::{CallError, Connection, Session};
-pub use lane::{Lane, Message};
+pub use lane::{Lane, Message, Progress};
 pub use protocol::{Command, Event};

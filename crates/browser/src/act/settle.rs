@@ -251,6 +251,7 @@ impl Tab {
 
     /// Where the page has asked for another document, waits until the browser takes it up.
     async fn departed(&self, before: &Before, deadline: Deadline) -> Result<(), Error> {
+        self.caught_up().await;
         let (departures, same_document, commits) = (before.departures, before.same_document, before.commits);
         if self.state().borrow().departures == departures {
             return Ok(());

@@ -14,9 +14,7 @@ pub(crate) fn with_refs(text: &str, refs: &mut RefTable, frame: &FrameId, docume
     let mut rest = text;
     while let Some((before, after)) = rest.split_once(OPEN) {
         written.push_str(before);
-        let Some((mark, after)) = after.split_once(CLOSE) else {
-            break;
-        };
+        let (mark, after) = after.split_once(CLOSE).unwrap_or_default();
         rest = after;
         if let Some(id) = mark.strip_prefix('e').and_then(|id| id.parse().ok()) {
             let element = Element { frame: frame.clone(), document: document.clone(), id };

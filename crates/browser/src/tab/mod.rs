@@ -12,7 +12,7 @@ use std::time::Duration;
 use bathy_cdp::protocol::page::{GetNavigationHistory, NavigationEntry};
 use bathy_cdp::protocol::target::TargetInfo;
 use bathy_cdp::protocol::{FrameId, TargetId};
-use bathy_cdp::{Lane, Session};
+use bathy_cdp::{Lane, Progress, Session};
 use bathy_egress::{Ledger, LedgerEntry};
 use bathy_policy::{Purpose, Refusal};
 use tokio::sync::{Mutex, watch};
@@ -59,6 +59,7 @@ struct Shared {
     target: TargetId,
     page: Session,
     state: watch::Receiver<PageState>,
+    events: Progress,
     charter: watch::Receiver<Arc<Charter>>,
     ledger: Ledger,
     artifacts: Artifacts,
@@ -75,12 +76,14 @@ impl Tab {
         let (sender, state) = watch::channel(PageState::new(main, page.clone()));
         let (charter, ledger, artifacts, siblings) =
             (rules.charter.clone(), rules.ledger.clone(), rules.artifacts.clone(), rules.tabs.clone());
+        let events = lane.progress();
         tokio::spawn(task::run(page.clone(), lane, sender, rules));
         Self {
             shared: Arc::new(Shared {
                 target: target.target_id.clone(),
                 page,
                 state,
+                events,
                 charter,
                 ledger,
                 artifacts,
@@ -110,6 +113,11 @@ impl Tab {
     /// The protocol session of the page itself.
     pub(crate) fn page(&self) -> &Session {
         &self.shared.page
+    }
+
+    /// Waits until all events are taken in that the browser sent before the reply that the caller just had.
+    pub(crate) async fn caught_up(&self) {
+        self.shared.events.caught_up().await;
     }
 
     /// What is known of the page, to look at or to wait on.
