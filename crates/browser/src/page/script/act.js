@@ -19,6 +19,14 @@ const pause = (ms) => new Promise((resolve) => {
   requestAnimationFrame(tick);
 });
 
+/** Until the page's timers that are due by now have run, or for long enough where a frame has no timers. */
+const dueTimers = () => new Promise((resolve) => {
+  const end = now() + 60;
+  const tick = () => (now() >= end ? resolve() : requestAnimationFrame(tick));
+  setTimeout(resolve, 5);
+  requestAnimationFrame(tick);
+});
+
 const kindOf = (element) => {
   const tag = tagOf(element);
   if (tag === 'input') {

@@ -199,7 +199,7 @@ const settle = async ({ mark, maxChars, timeoutMs = 300 }) => {
   const before = snapshots.get(mark);
   if (!before) throw new Refusal('stale', 'nothing was watched under this mark: the document is new');
   // Timers of the page that are due at once are before ours in the queue.
-  await Promise.all([nextFrame(20), pause(5)]);
+  await Promise.all([nextFrame(20), dueTimers()]);
   observer.takeRecords().forEach(() => { watching.version += 1; });
   const touched = before.version !== watching.version || animating();
   const rest = touched ? await quiet({ timeoutMs }) : { quiet: true };
