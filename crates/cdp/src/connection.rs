@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -166,6 +166,7 @@ impl Session {
     /// Every [`CallError`].
     pub async fn call<C: Command>(&self, command: C, deadline: Duration) -> Result<C::Output, CallError> {
         let method = C::METHOD;
+        let began = Instant::now();
         let reply = async {
             let (id, receiver) = self.register(method)?;
             let _forget = Forget { shared: &self.connection.shared, id };
@@ -176,6 +177,7 @@ impl Session {
         let reply = tokio::time::timeout(deadline, reply)
             .await
             .map_err(|_| CallError::TimedOut { method, after: deadline })??;
+        tracing::trace!(method, microseconds = began.elapsed().as_micros(), "answered");
         match reply {
             Reply::Result(raw) => serde_json::from_str(raw.get())
                 .map_err(|error| CallError::Malformed { method, detail: error.to_string() }),

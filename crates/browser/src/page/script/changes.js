@@ -138,17 +138,17 @@ const touched = (known) => {
   return lines;
 };
 
+/** A page that has not changed for so long rests: it had a frame and its timers' turn. */
+const QUIET_MS = 12;
+
 /** True once nothing has changed for a moment and no finite animation runs, or false at the limit. */
-const quiet = async ({ frames = 2, quietMs = 30, timeoutMs = 300 }) => {
+const quiet = async (timeoutMs) => {
   const start = now();
-  watchRoot(document);
-  for (let calm = 0; now() - start < timeoutMs; ) {
-    const version = watching.version;
+  while (now() - watching.last < QUIET_MS || animating()) {
+    if (now() - start >= timeoutMs) return false;
     await nextFrame();
-    calm = watching.version === version && now() - watching.last >= quietMs ? calm + 1 : 0;
-    if (calm >= frames && !animating()) return { quiet: true, waitedMs: Math.round(now() - start) };
   }
-  return { quiet: false, waitedMs: Math.round(now() - start) };
+  return true;
 };
 
 const documentAnimations = method(Document.prototype, 'getAnimations');
@@ -202,8 +202,8 @@ const settle = async ({ mark, maxChars, timeoutMs = 300 }) => {
   await Promise.all([nextFrame(20), dueTimers()]);
   observer.takeRecords().forEach(() => { watching.version += 1; });
   const touched = before.version !== watching.version || animating();
-  const rest = touched ? await quiet({ timeoutMs }) : { quiet: true };
-  return { ...changes({ mark, maxChars }), quiet: rest.quiet, press: endGuard(), closing: window.closed };
+  const rests = !touched || await quiet(timeoutMs);
+  return { ...changes({ mark, maxChars }), quiet: rests, press: endGuard(), closing: window.closed };
 };
 
 const layers = () => {
