@@ -48,7 +48,7 @@ impl Browser {
         stream.write_all(b"GET /json/protocol HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n").unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
         let mut bytes = Vec::new();
-        let mut chunk = [0; 65536];
+        let mut chunk = vec![0; 65_536];
         loop {
             match stream.read(&mut chunk) {
                 Ok(0) | Err(_) => break,
