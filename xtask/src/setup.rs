@@ -7,6 +7,8 @@ use bathy_chromium::{Kind, Lookup, find};
 use crate::command::{cargo, program, run, works};
 use crate::problem::Problem;
 
+const HEADLESS_SHELL: &str = "chromium-headless-shell";
+
 /// What tests and demo need.
 pub(crate) fn everything() -> Result<(), Problem> {
     browser()?;
@@ -19,8 +21,8 @@ pub(crate) fn browser() -> Result<(), Problem> {
     let found = find(&Lookup::of_this_process());
     let is_shell = found.as_ref().is_ok_and(|executable| executable.kind() == Kind::HeadlessShell);
     let mut missing = Vec::new();
-    if !is_shell && works(program("apt-cache").args(["show", "chromium-headless-shell"])) {
-        missing.push("chromium-headless-shell");
+    if !is_shell && offers(HEADLESS_SHELL) {
+        missing.push(HEADLESS_SHELL);
     }
     if works(program("dpkg").arg("--version")) && !works(program("dpkg").args(["--status", "fonts-liberation"])) {
         missing.push("fonts-liberation");
@@ -33,6 +35,12 @@ pub(crate) fn browser() -> Result<(), Problem> {
             .map_err(|error| Problem::Missing { what: "a Chromium".to_owned(), advice: error.advice() }),
         (Err(problem), Err(_)) => Err(problem),
     }
+}
+
+/// Whether the distribution has a package. A new machine may have no list of packages yet.
+fn offers(package: &str) -> bool {
+    let listed = || works(program("apt-cache").args(["show", package]));
+    listed() || apt_get().is_some_and(|apt_get| run(apt_get().arg("update")).is_ok()) && listed()
 }
 
 /// The C++ compiler that the fuzzing library is built with.
