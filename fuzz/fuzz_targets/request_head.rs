@@ -11,10 +11,7 @@ use libfuzzer_sys::fuzz_target;
 use tokio::runtime::{Builder, Runtime};
 
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
-    Builder::new_current_thread()
-        .enable_time()
-        .build()
-        .expect("a runtime without threads or sockets")
+    Builder::new_current_thread().enable_time().build().expect("a runtime without threads or sockets")
 });
 
 fuzz_target!(|bytes: &[u8]| {

@@ -5,9 +5,7 @@
 use std::net::{IpAddr, Ipv6Addr};
 
 use arbitrary::Arbitrary;
-use bathy_policy::{
-    AddressClass, CheckedUrl, HostPattern, Policy, PolicyConfig, Purpose, Refusal, classify,
-};
+use bathy_policy::{AddressClass, CheckedUrl, HostPattern, Policy, PolicyConfig, Purpose, Refusal, classify};
 use libfuzzer_sys::fuzz_target;
 
 #[derive(Arbitrary, Debug)]
@@ -48,16 +46,8 @@ fuzz_target!(|input: Input| {
         allow_private_network: false,
         allowed_networks: parsed(&input.allowed_networks),
     };
-    let purpose = if input.resource {
-        Purpose::Resource
-    } else {
-        Purpose::Document
-    };
-    let addresses: Vec<IpAddr> = input
-        .addresses
-        .iter()
-        .map(|bits| Ipv6Addr::from_bits(*bits).into())
-        .collect();
+    let purpose = if input.resource { Purpose::Resource } else { Purpose::Document };
+    let addresses: Vec<IpAddr> = input.addresses.iter().map(|bits| Ipv6Addr::from_bits(*bits).into()).collect();
     let policy = Policy::new(config);
 
     let result = policy.check_url(&url, purpose);
@@ -83,50 +73,27 @@ fn narrowed(policy: &Policy, texts: &[&str]) -> Option<Policy> {
 fn holds(policy: &Policy, checked: &CheckedUrl, purpose: Purpose) {
     let url = checked.url();
     assert!(matches!(url.scheme(), "http" | "https"), "{url}");
-    assert!(
-        url.username().is_empty() && url.password().is_none(),
-        "{url}"
-    );
-    assert_eq!(
-        url.host_str(),
-        Some(checked.host().to_string().as_str()),
-        "{url}"
-    );
-    assert_eq!(
-        policy.check_url(url.as_str(), purpose).as_ref(),
-        Ok(checked),
-        "{url}"
-    );
+    assert!(url.username().is_empty() && url.password().is_none(), "{url}");
+    assert_eq!(url.host_str(), Some(checked.host().to_string().as_str()), "{url}");
+    assert_eq!(policy.check_url(url.as_str(), purpose).as_ref(), Ok(checked), "{url}");
     if let Some(address) = checked.host().address() {
         assert!(is_open(policy, address, checked.port()), "{url}");
     }
 }
 
-fn only_open_addresses_pass(
-    policy: &Policy,
-    checked: &CheckedUrl,
-    addresses: &[IpAddr],
-    purpose: Purpose,
-) {
+fn only_open_addresses_pass(policy: &Policy, checked: &CheckedUrl, addresses: &[IpAddr], purpose: Purpose) {
     let (host, port) = (checked.host(), checked.port());
     match policy.check_addresses(host, port, addresses, purpose) {
         Ok(passed) => {
             assert!(!passed.is_empty() && passed.len() == addresses.len());
             for address in passed {
-                assert!(
-                    is_open(policy, address.socket_address().ip(), port),
-                    "{address}"
-                );
+                assert!(is_open(policy, address.socket_address().ip(), port), "{address}");
             }
         }
         Err(Refusal::NoAddress { .. }) => assert!(addresses.is_empty()),
         Err(Refusal::ForeignAddress { .. }) => assert!(host.address().is_some()),
         Err(Refusal::PrivateAddress { .. } | Refusal::PrivateHostNotListed { .. }) => {
-            assert!(
-                addresses
-                    .iter()
-                    .any(|address| classify(*address) != AddressClass::Public)
-            );
+            assert!(addresses.iter().any(|address| classify(*address) != AddressClass::Public));
         }
         Err(refusal) => panic!("{host} passed before and is refused now: {refusal}"),
     }
@@ -134,6 +101,5 @@ fn only_open_addresses_pass(
 
 fn is_open(policy: &Policy, address: IpAddr, port: u16) -> bool {
     let mut networks = policy.config().allowed_networks.iter();
-    classify(address) == AddressClass::Public
-        || networks.any(|network| network.contains(address, port))
+    classify(address) == AddressClass::Public || networks.any(|network| network.contains(address, port))
 }

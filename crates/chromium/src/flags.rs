@@ -87,6 +87,10 @@ const ALWAYS: &[Flag] = &[
     flag("--metrics-recording-only", "metrics are never sent"),
     flag("--password-store=basic", "no keyring of the desktop"),
     flag("--use-mock-keychain", "no keychain of macOS"),
+    flag(
+        "--disable-back-forward-cache",
+        "a page that was left is gone: no memory for it, no process of its own for its successor, no second life of refs",
+    ),
     flag("--mute-audio", "no sound, no audio device"),
     flag("--disable-background-timer-throttling", "tabs in the background keep working"),
     flag("--disable-renderer-backgrounding", "tabs in the background keep working"),

@@ -15,7 +15,8 @@ pub(crate) use refs::{Element, RefTable};
 
 /// The page script, for the isolated world of each document. See `script/index.js` for its functions.
 pub(crate) const SCRIPT: &str = concat!(
-    "(() => { 'use strict';\n",
+    // A world that has the script already keeps it, and with it what its ids stand for.
+    "(() => { 'use strict'; if (globalThis.bathy) return;\n",
     include_str!("script/dom.js"),
     include_str!("script/strings.js"),
     include_str!("script/visibility.js"),

@@ -83,7 +83,11 @@ impl PageTool for FillForm {
             match result.map_err(Failure::from) {
                 Ok(value) => filled.push(FilledField { r#ref, value }),
                 Err(failure) => {
-                    failed.push(FailedField { r#ref, code: failure.code().to_string(), message: failure.message().to_owned() });
+                    failed.push(FailedField {
+                        r#ref,
+                        code: failure.code().to_string(),
+                        message: failure.message().to_owned(),
+                    });
                 }
             }
         }
@@ -105,7 +109,12 @@ impl Output for FilledForm {
             text.page_text(&field.r#ref, &field.value);
         }
         for field in &self.failed {
-            text.page_line(format_args!("{} not filled: {}: {}", field.r#ref, field.code, crate::escape::inline(&field.message, 500)));
+            text.page_line(format_args!(
+                "{} not filled: {}: {}",
+                field.r#ref,
+                field.code,
+                crate::escape::inline(&field.message, 500)
+            ));
         }
         self.changes.write_page(text);
     }

@@ -100,12 +100,7 @@ impl PageTool for Scroll {
         let target = params.r#ref.map(|reference| Target::Ref(reference.0));
         let tab = call.tab().await?;
         let (acted, position) = tab.scroll(direction, params.amount, target.as_ref(), call.deadline()).await?;
-        Ok(Scrolled {
-            url: acted.url,
-            title: acted.title,
-            position: position.into(),
-            changes: acted.changes.into(),
-        })
+        Ok(Scrolled { url: acted.url, title: acted.title, position: position.into(), changes: acted.changes.into() })
     }
 }
 

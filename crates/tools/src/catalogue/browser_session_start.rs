@@ -88,11 +88,7 @@ impl PageTool for SessionStart {
             None => None,
         };
         let session = call.session();
-        Ok(Started {
-            landed,
-            containment: session.containment().to_string(),
-            policy: session.policy().config().into(),
-        })
+        Ok(Started { landed, containment: session.containment().to_string(), policy: session.policy().config().into() })
     }
 }
 
