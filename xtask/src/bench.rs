@@ -103,6 +103,8 @@ async fn warm(bathy: &Path, pages: &Pages, rounds: usize) -> Result<Vec<Row>, Pr
             (load, click, session) = (Pair::EMPTY, Pair::EMPTY, Pair::EMPTY);
             outline.clear();
         }
+        // What a page costs to leave is not what a small one costs to load.
+        warm.client.tool("browser_navigate", json!({"url": pages.small, "read": "none"})).await?;
         warm.load(&pages.small, &mut load).await?;
         warm.click(&mut click).await?;
         warm.session(&mut session).await?;
