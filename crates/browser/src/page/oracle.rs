@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use bathy_cdp::protocol::accessibility::{AxNode, AxValue, GetFullAxTree};
-use bathy_chromium::{Backend, Containment, Environment, Lookup};
+use bathy_chromium::{Containment, Lookup};
 use bathy_egress::GateOptions;
 use bathy_policy::{Policy, PolicyConfig};
 use bathy_testsite::{TestSite, page_names};
@@ -43,12 +43,7 @@ struct Figures {
 async fn roles_and_names_agree_with_chromiums_accessibility_tree() {
     let site = TestSite::start().await;
     let engine = Engine::new(EngineOptions {
-        lookup: Lookup {
-            executable_path: None,
-            headless: true,
-            backend: Backend::Auto,
-            environment: Environment::of_this_process(),
-        },
+        lookup: Lookup::of_this_process(),
         containment: Containment::Auto,
         viewport: (1280, 800),
         user_agent: None,

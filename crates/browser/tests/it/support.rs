@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bathy_browser::{Containment, Deadline, Engine, EngineOptions, Session, SessionOptions, Tab, WaitUntil};
-use bathy_chromium::{Backend, Environment, Lookup};
+use bathy_chromium::Lookup;
 use bathy_egress::GateOptions;
 use bathy_policy::{Policy, PolicyConfig};
 use bathy_testsite::TestSite;
@@ -20,12 +20,7 @@ pub(crate) fn open_policy() -> Policy {
 
 pub(crate) fn options(policy: Policy) -> EngineOptions {
     EngineOptions {
-        lookup: Lookup {
-            executable_path: None,
-            headless: true,
-            backend: Backend::Auto,
-            environment: Environment::of_this_process(),
-        },
+        lookup: Lookup::of_this_process(),
         containment: Containment::Auto,
         viewport: (1280, 800),
         user_agent: None,
