@@ -7,6 +7,8 @@ mod forwarding;
 mod ledger;
 mod limits;
 mod policy;
+#[cfg(target_os = "linux")]
+mod promptness;
 mod resolvers;
 mod support;
 mod tunnels;
