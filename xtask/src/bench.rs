@@ -113,6 +113,13 @@ async fn warm(bathy: &Path, pages: &Pages, rounds: usize) -> Result<Vec<Row>, Pr
         outline_bytes = warm.client.tool("browser_snapshot", json!({})).await?.len();
         outline.push(started.elapsed());
     }
+    let mut close = Vec::new();
+    for _ in 0..rounds {
+        warm.client.tool("browser_navigate", json!({"url": pages.small, "read": "none"})).await?;
+        let started = Instant::now();
+        warm.client.tool("browser_close", json!({})).await?;
+        close.push(started.elapsed());
+    }
     let tools = warm.client.request("tools/list", json!({})).await?;
     warm.client.finish().await?;
     warm.browser.stop().await?;
@@ -121,6 +128,7 @@ async fn warm(bathy: &Path, pages: &Pages, rounds: usize) -> Result<Vec<Row>, Pr
         Row::time("navigate a small page", load.ours, Some(load.bare), Budget::TimesBare(1.2)),
         Row::time("click that changes nothing", click.ours, Some(click.bare), Budget::AtMost(40.0)),
         Row::time("outline of a 755 KB page", outline, None, Budget::AtMost(100.0)),
+        Row::time("close everything", close, None, Budget::AtMost(300.0)),
         Row::size("outline of a 755 KB page", "KB", kilobytes(outline_bytes), Budget::AtMost(10.0)),
         Row::size("tools/list", "KB", kilobytes(tools.to_string().len()), Budget::AtMost(10.0)),
     ])

@@ -7,6 +7,7 @@ mod demo;
 mod docs;
 mod mcp_client;
 mod problem;
+mod promises;
 mod setup;
 mod test;
 

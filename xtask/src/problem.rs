@@ -32,6 +32,8 @@ pub(crate) enum Problem {
     Expectation(String),
     #[error("these generated files are not up to date: {}; run `cargo xtask docs`", .0.join(", "))]
     Outdated(Vec<String>),
+    #[error("docs/promises.md does not hold: {}", .0.join("; "))]
+    Promises(Vec<String>),
 }
 
 /// Adds to an I/O error what was being done.

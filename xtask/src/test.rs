@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::command::{cargo, program, root, run as run_command};
 use crate::problem::{Doing as _, Problem};
-use crate::{docs, setup};
+use crate::{docs, promises, setup};
 
 /// How long each fuzz target runs: enough to notice that it is broken or finds something at once.
 const FUZZ_SECONDS: u32 = 6;
@@ -25,6 +25,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("examples in documentation", doctests),
     ("documentation", documentation),
     ("generated documentation", || docs::run(true)),
+    ("promises and their tests", promises::check),
     ("fuzzing", fuzzing),
 ];
 
