@@ -46,6 +46,7 @@ pub(crate) fn command() -> Command {
                     .arg(json()),
             ),
         )
+        .subcommand(state())
         .subcommand(
             Command::new("completions")
                 .about("Print completions for a shell")
@@ -54,6 +55,33 @@ pub(crate) fn command() -> Command {
         .subcommand(Command::new("__docs").hide(true).about("Write the reference documentation and the schemas").arg(
             Arg::new("directory").value_name("DIR").required(true).value_parser(value_parser!(std::path::PathBuf)),
         ))
+}
+
+/// The commands for the file that sessions keep their cookies and storage in.
+fn state() -> Command {
+    let json = || Arg::new("json").long("json").action(ArgAction::SetTrue).help("Answer as JSON, failures included");
+    let file = || Arg::new("file").value_name("FILE").required(true).value_parser(value_parser!(std::path::PathBuf));
+    Command::new("state")
+        .about("Bring cookies and storage into storageStatePath, or take them out")
+        .subcommand_required(true)
+        .subcommand(
+            configured(Command::new("export"))
+                .about("Write what is kept to a file that is not there yet, or to standard output")
+                .arg(file().help("The file, or - for standard output"))
+                .arg(json()),
+        )
+        .subcommand(
+            configured(Command::new("import"))
+                .about("Add cookies and storage from a file of Playwright's, or cookies from a cookies.txt")
+                .arg(file().help("The file, or - for standard input"))
+                .arg(
+                    Arg::new("replace")
+                        .long("replace")
+                        .action(ArgAction::SetTrue)
+                        .help("Forget what is kept; without it, what the file does not have stays"),
+                )
+                .arg(json()),
+        )
 }
 
 /// Adds a flag for each key of the configuration.

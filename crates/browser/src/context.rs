@@ -14,6 +14,7 @@ use tokio::sync::{mpsc, watch};
 
 use crate::deadline::COMMAND_TIMEOUT;
 use crate::instance::{Instance, PageEvent};
+use crate::storage::Visited;
 use crate::tab::{Charter, Rules};
 use crate::{Deadline, Error, Tab};
 
@@ -44,6 +45,7 @@ pub(crate) struct Context {
     charter: watch::Sender<Arc<Charter>>,
     tabs: watch::Receiver<Tabs>,
     active: mpsc::UnboundedSender<TargetId>,
+    visited: Visited,
     /// A call was underway when the browser ended, and told its caller.
     met_end: Arc<AtomicBool>,
 }
@@ -66,7 +68,9 @@ impl Context {
         let (charter, charters) = watch::channel(Arc::new(Charter { session: SPARE.to_owned(), policy: nothing }));
         let (sender, tabs) = watch::channel(Tabs::default());
         let (active, activations) = mpsc::unbounded_channel();
+        let visited = Visited::default();
         let rules = Rules {
+            visited: visited.clone(),
             charter: charters,
             ledger: instance.gate().ledger().clone(),
             artifacts: instance.artifacts().clone(),
@@ -75,7 +79,8 @@ impl Context {
             tabs: tabs.clone(),
         };
         tokio::spawn(follow(events, activations, sender, rules));
-        let context = Self { id, instance: Arc::clone(instance), door, charter, tabs, active, met_end: Arc::default() };
+        let context =
+            Self { id, instance: Arc::clone(instance), door, charter, tabs, active, visited, met_end: Arc::default() };
         context.open_tab().await?.ready(Deadline::after(FIRST_PAGE)).await?;
         Ok(context)
     }
@@ -88,6 +93,20 @@ impl Context {
 
     pub(crate) fn instance(&self) -> &Arc<Instance> {
         &self.instance
+    }
+
+    pub(crate) fn id(&self) -> &BrowserContextId {
+        &self.id
+    }
+
+    /// Origins whose pages it has shown.
+    pub(crate) fn visited(&self) -> &Visited {
+        &self.visited
+    }
+
+    /// The tab that it began with.
+    pub(crate) fn first_tab(&self) -> Option<Tab> {
+        self.tabs.borrow().list.first().cloned()
     }
 
     pub(crate) fn is_gone(&self) -> bool {

@@ -11,7 +11,7 @@ use tokio::sync::Mutex;
 
 use crate::artifact::Artifacts;
 use crate::instance::Instance;
-use crate::{Error, Session, SessionOptions};
+use crate::{Error, Session, SessionOptions, StorageFile};
 
 /// How an engine works; the operator's choices.
 pub struct EngineOptions {
@@ -31,6 +31,8 @@ pub struct EngineOptions {
     pub spare_sessions: usize,
     /// Where artifacts go; a private folder when absent, removed with the engine.
     pub artifacts_directory: Option<PathBuf>,
+    /// The file that sessions take their cookies and storage from and leave them in.
+    pub storage_state: Option<StorageFile>,
     /// How long a browser may take to start.
     pub launch_timeout: Duration,
 }

@@ -116,6 +116,9 @@ pub enum Error {
     /// The action could not be carried out for another reason.
     #[error("{0}")]
     ActionFailed(String),
+    /// The operator's file for storage state cannot be used.
+    #[error("the storage state cannot be used: {0}")]
+    StorageState(String),
     /// An artifact could not be written.
     #[error("{name} could not be written: {reason}")]
     Artifact {

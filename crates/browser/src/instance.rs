@@ -9,7 +9,7 @@ use bathy_cdp::protocol::BrowserContextId;
 use bathy_cdp::protocol::target::{
     AttachedToTarget, CloseTarget, DetachedFromTarget, SetAutoAttach, TargetFilterEntry, TargetInfo,
 };
-use bathy_cdp::protocol::{SessionId, browser};
+use bathy_cdp::protocol::{SessionId, TargetId, browser};
 use bathy_cdp::{Connection, Lane};
 use bathy_chromium::{FindError, LaunchOptions, Launched, Level, Process};
 use bathy_egress::Gate;
@@ -240,8 +240,14 @@ impl Instance {
 /// Hands page events to the contexts that the pages are in. A page of no session is closed.
 async fn route(connection: Connection, mut lane: Lane, listeners: Listeners) {
     let mut contexts: HashMap<SessionId, BrowserContextId> = HashMap::new();
+    let mut targets: HashMap<TargetId, SessionId> = HashMap::new();
     while let Some(message) = lane.next().await {
         if let Some(event) = message.decode::<AttachedToTarget>() {
+            // A further session with a page that is known belongs to whoever asked for it.
+            if targets.contains_key(&event.target_info.target_id) {
+                continue;
+            }
+            targets.insert(event.target_info.target_id.clone(), event.session_id.clone());
             let lane = connection.claim(&event.session_id);
             let session = connection.session(event.session_id.clone());
             let context = event.target_info.browser_context_id.clone().unwrap_or_default();
@@ -254,12 +260,14 @@ async fn route(connection: Connection, mut lane: Lane, listeners: Listeners) {
             if !sent {
                 connection.browser().send(&CloseTarget { target_id: target });
             }
-        } else if let Some(event) = message.decode::<DetachedFromTarget>()
-            && let Some(context) = contexts.remove(&event.session_id)
-            && let Some(listener) = lock(&listeners).get(&context)
-        {
-            // A listener that is gone has no use for it.
-            let _ = listener.send(PageEvent::Detached { session: event.session_id });
+        } else if let Some(event) = message.decode::<DetachedFromTarget>() {
+            targets.retain(|_, session| *session != event.session_id);
+            if let Some(context) = contexts.remove(&event.session_id)
+                && let Some(listener) = lock(&listeners).get(&context)
+            {
+                // A listener that is gone has no use for it.
+                let _ = listener.send(PageEvent::Detached { session: event.session_id });
+            }
         }
     }
 }

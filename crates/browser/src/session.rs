@@ -9,6 +9,7 @@ use futures::future::join_all;
 use tokio::sync::{Mutex, watch};
 
 use crate::context::{Context, Tabs};
+use crate::storage::Keeper;
 use crate::{Deadline, Engine, Error, Tab};
 
 /// What a session may be given.
@@ -48,6 +49,8 @@ struct Shared {
     options: SessionOptions,
     policy: Policy,
     level: Level,
+    /// Its cookies and storage, where the operator has a file for them.
+    keeper: Option<Keeper>,
     /// Held while a context is opened, so that two callers do not open two.
     life: Mutex<Life>,
     /// The tabs of the latest context.
@@ -69,11 +72,15 @@ impl Session {
             }
             None => engine.options().policy.clone(),
         };
-        let context = context(&engine, &options, &policy).await?;
+        let keeper = match &engine.options().storage_state {
+            Some(file) => Some(Keeper::load(file.clone(), policy.clone()).await?),
+            None => None,
+        };
+        let context = context(&engine, &options, &policy, keeper.as_ref()).await?;
         let level = context.instance().level();
         let tabs = watch::Sender::new(Some(context.tabs()));
         let life = Mutex::new(Life::Open(context));
-        Ok(Self { shared: Arc::new(Shared { engine, options, policy, level, life, tabs }) })
+        Ok(Self { shared: Arc::new(Shared { engine, options, policy, level, keeper, life, tabs }) })
     }
 
     /// Its name in the ledger.
@@ -111,7 +118,8 @@ impl Session {
             }
         }
         if matches!(*life, Life::Lost) {
-            let context = context(&self.shared.engine, &self.shared.options, &self.shared.policy).await?;
+            let Shared { engine, options, policy, keeper, .. } = &*self.shared;
+            let context = context(engine, options, policy, keeper.as_ref()).await?;
             self.shared.tabs.send_replace(Some(context.tabs()));
             *life = Life::Open(context);
         }
@@ -159,10 +167,17 @@ impl Session {
         self.known_tabs().list.len()
     }
 
-    /// Ends the session and all in it. Idempotent.
+    /// Ends the session and all in it, and writes its storage state where there is a file for it. Idempotent.
     pub async fn close(&self) {
         let life = std::mem::replace(&mut *self.shared.life.lock().await, Life::Closed);
         self.shared.tabs.send_replace(None);
+        if let Some(keeper) = &self.shared.keeper {
+            match &life {
+                Life::Open(context) => keeper.save(Some(context)).await,
+                Life::Lost => keeper.save(None).await,
+                Life::Closed => {}
+            }
+        }
         if let Life::Open(context) = life {
             context.close().await;
         }
@@ -181,8 +196,16 @@ pub(crate) async fn summary(tab: &Tab, index: usize, active: bool, deadline: Dea
     TabSummary { index, active, url, allowed, title }
 }
 
-async fn context(engine: &Engine, options: &SessionOptions, policy: &Policy) -> Result<Context, Error> {
+async fn context(
+    engine: &Engine,
+    options: &SessionOptions,
+    policy: &Policy,
+    keeper: Option<&Keeper>,
+) -> Result<Context, Error> {
     let context = engine.instance().await?.context(&options.id, policy.clone()).await?;
+    if let Some(keeper) = keeper {
+        keeper.restore(&context).await?;
+    }
     if let Some(viewport) = options.viewport.filter(|viewport| *viewport != engine.options().viewport) {
         context.resize(viewport).await?;
     }

@@ -186,6 +186,9 @@ impl From<Error> for Failure {
             }
             Error::Artifact { .. } => Self::new(Code::ActionFailed, error)
                 .with_hint("Ask the operator to look at artifactsDir: it must be a folder that can be written, on a disk with room."),
+            Error::StorageState(_) => Self::new(Code::LaunchFailed, error).with_hint(
+                "Only the operator can help: storageStatePath must name a good file, or one that is not there yet.",
+            ),
             // The enum is open; what it may grow is a failed action until it has a row here.
             other => Self::new(Code::ActionFailed, "the action could not be carried out; the reason is below")
                 .with_page_line(escape::inline(&other.to_string(), MESSAGE)),

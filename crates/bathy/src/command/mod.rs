@@ -4,6 +4,7 @@ mod config;
 mod docs;
 mod doctor;
 mod mcp;
+mod state;
 mod tools;
 
 use std::ffi::OsString;
@@ -45,6 +46,11 @@ fn dispatch(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         Some(("tools", matches)) => Ok(tools::run(matches)),
         Some(("config", matches)) => match matches.subcommand() {
             Some(("show", matches)) => config::show(matches, &layers(matches)?),
+            _ => Err(Failure::invalid("there is no such command")),
+        },
+        Some(("state", matches)) => match matches.subcommand() {
+            Some(("export", matches)) => state::export(matches, &layers(matches)?),
+            Some(("import", matches)) => state::import(matches, &layers(matches)?),
             _ => Err(Failure::invalid("there is no such command")),
         },
         Some(("completions", matches)) => Ok(completions(matches)),

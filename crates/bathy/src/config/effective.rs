@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bathy_browser::EngineOptions;
+use bathy_browser::{EngineOptions, StorageFile};
 use bathy_chromium::{Backend, Containment, Environment, Lookup};
 use bathy_egress::{
     Bypass, GateOptions, HostOverrides, Ledger, NameServerResolver, OverrideResolver, Resolve, SystemResolver, Upstream,
@@ -39,6 +39,7 @@ pub(crate) struct Config {
     pub(crate) tools: Settings,
     pub(crate) spare_sessions: usize,
     pub(crate) artifacts_directory: Option<PathBuf>,
+    pub(crate) storage_state: Option<PathBuf>,
     pub(crate) ledger_file: Option<PathBuf>,
     pub(crate) selection: Selection,
     pub(crate) structured: bool,
@@ -69,6 +70,7 @@ impl Default for Config {
             tools: Settings::default(),
             spare_sessions: 1,
             artifacts_directory: None,
+            storage_state: None,
             ledger_file: None,
             selection: Selection::Default,
             structured: false,
@@ -104,6 +106,7 @@ impl Config {
             },
             spare_sessions: self.spare_sessions,
             artifacts_directory: self.artifacts_directory.clone(),
+            storage_state: self.storage_state.clone().map(StorageFile::at),
             launch_timeout: LAUNCH_TIMEOUT,
         })
     }

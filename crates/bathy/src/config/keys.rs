@@ -42,7 +42,7 @@ pub(crate) enum Raw {
 }
 
 /// Keys of the documentation that come with later versions: saying so beats ignoring them.
-pub(super) const NOT_YET: &[&str] = &["storageStatePath", "uploadsDir", "allowEvaluate", "isolation"];
+pub(super) const NOT_YET: &[&str] = &["uploadsDir", "allowEvaluate", "isolation"];
 
 /// The longest span that may be set, in milliseconds: a day.
 const DAY: u64 = 24 * 3600 * 1000;
@@ -222,6 +222,13 @@ pub(crate) const KEYS: &[Key] = &[
         "Where pictures and other files go. Unset: a private folder that is removed at the end",
         |config, raw| raw.path().map(|path| config.artifacts_directory = Some(path)),
         |config| shown(config.artifacts_directory.as_ref().map(|path| path.display())),
+    ),
+    key(
+        "storageStatePath",
+        Kind::Path,
+        "A file in Playwright's storage-state format that sessions take cookies and storage from when they start, and write their changes into when they close. It holds live credentials. Unset: nothing is kept",
+        |config, raw| raw.path().map(|path| config.storage_state = Some(path)),
+        |config| shown(config.storage_state.as_ref().map(|path| path.display())),
     ),
     key(
         "ledgerFile",

@@ -259,8 +259,8 @@ mod tests {
                 "$BATHY_HEADLES sets `BATHY_HEADLES`, which is not a key; did you mean `BATHY_HEADLESS`?",
             ),
             (
-                problem("", &[("BATHY_STORAGE_STATE_PATH", "x")], &[]),
-                "$BATHY_STORAGE_STATE_PATH sets `storageStatePath`, which this version does not support; leave it out",
+                problem("", &[("BATHY_ISOLATION", "x")], &[]),
+                "$BATHY_ISOLATION sets `isolation`, which this version does not support; leave it out",
             ),
             (
                 problem("", &[("BATHY_HEADLESS", "yes")], &[]),

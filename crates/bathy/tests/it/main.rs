@@ -6,4 +6,5 @@ mod client;
 mod commands;
 mod lifecycle;
 mod protocol;
+mod state;
 mod work;

@@ -51,6 +51,7 @@ async fn roles_and_names_agree_with_chromiums_accessibility_tree() {
         gate: GateOptions::default(),
         spare_sessions: 0,
         artifacts_directory: None,
+        storage_state: None,
         launch_timeout: Duration::from_secs(30),
     });
     let options = SessionOptions { id: "oracle".to_owned(), ..SessionOptions::default() };

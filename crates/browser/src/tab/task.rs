@@ -26,6 +26,7 @@ use super::state::{DocumentResponse, PageState, Pending};
 use crate::artifact::Artifacts;
 use crate::context::Tabs;
 use crate::deadline::COMMAND_TIMEOUT;
+use crate::storage::{Visited, note_visit};
 use crate::{Dialog, DialogKind};
 
 /// The gate's mark on its own answers; a site cannot set it.
@@ -54,6 +55,8 @@ pub(crate) struct Rules {
     pub(crate) hold_documents: bool,
     /// The tabs of the same context.
     pub(crate) tabs: watch::Receiver<Tabs>,
+    /// Origins whose pages the context has shown.
+    pub(crate) visited: Visited,
     /// Script for each new document, before the page's own.
     pub(crate) early_script: Option<&'static str>,
 }
@@ -185,6 +188,9 @@ impl Task {
         if let Some(event) = message.decode::<LifecycleEvent>() {
             self.state.send_modify(|state| state.reach(&event.frame_id, &event.loader_id, &event.name));
         } else if let Some(event) = message.decode::<FrameNavigated>() {
+            if event.frame.parent_id.is_none() && event.frame.unreachable_url.is_none() {
+                note_visit(&self.rules.visited, &event.frame.security_origin);
+            }
             self.state.send_modify(|state| state.commit(&event.frame, session));
         } else if let Some(event) = message.decode::<NavigatedWithinDocument>() {
             self.state.send_modify(|state| state.move_within(&event.frame_id, event.url));

@@ -1,6 +1,6 @@
 //! What a browser leaves behind, and what becomes of calls when it goes.
 
-mod processes;
+pub(crate) mod processes;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

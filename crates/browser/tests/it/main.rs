@@ -10,4 +10,5 @@ mod navigation;
 mod policy;
 mod reading;
 mod seeing;
+mod storage;
 mod support;

@@ -28,6 +28,7 @@ pub(crate) fn options(policy: Policy) -> EngineOptions {
         gate: GateOptions::default(),
         spare_sessions: 0,
         artifacts_directory: None,
+        storage_state: None,
         launch_timeout: Duration::from_secs(30),
     }
 }

@@ -36,6 +36,18 @@ commands! {
         /// The request.
         request_id: FetchRequestId,
     } -> Nothing;
+    /// Answers a request in place of the network.
+    "Fetch.fulfillRequest" FulfillRequest {
+        /// The request.
+        request_id: FetchRequestId,
+        /// HTTP status.
+        response_code: u16,
+        ;
+        /// Headers.
+        response_headers: Vec<HeaderEntry>,
+        /// The body in base64.
+        body: String,
+    } -> Nothing;
     /// Ends a request with an error.
     "Fetch.failRequest" FailRequest {
         /// The request.

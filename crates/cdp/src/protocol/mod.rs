@@ -18,6 +18,7 @@ pub mod inspector;
 pub mod network;
 pub mod page;
 pub mod runtime;
+pub mod storage;
 pub mod target;
 
 pub use ids::*;
@@ -58,6 +59,7 @@ pub fn known() -> Vec<(&'static str, &'static [&'static str])> {
         network::KNOWN,
         page::KNOWN,
         runtime::KNOWN,
+        storage::KNOWN,
         target::KNOWN,
     ]
     .concat()

@@ -37,6 +37,11 @@ commands! {
         /// Bytes kept of one body.
         max_resource_buffer_size: i64,
     } -> Nothing;
+    /// Sends requests past service workers.
+    "Network.setBypassServiceWorker" SetBypassServiceWorker {
+        /// On or off.
+        bypass: bool,
+    } -> Nothing;
     /// Ends this domain's events.
     "Network.disable" Disable {} -> Nothing;
 }

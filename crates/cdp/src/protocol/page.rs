@@ -186,6 +186,8 @@ commands! {
     "Page.stopLoading" StopLoading {} -> Nothing;
     /// The session history.
     "Page.getNavigationHistory" GetNavigationHistory {} -> NavigationHistory;
+    /// Forgets the session history but for the entry that is shown.
+    "Page.resetNavigationHistory" ResetNavigationHistory {} -> Nothing;
     /// Moves in the session history.
     "Page.navigateToHistoryEntry" NavigateToHistoryEntry {
         /// From [`NavigationEntry`].

@@ -104,6 +104,12 @@ commands! {
         /// Flat mode; the only one used here.
         flatten: bool,
     } -> Attached;
+    /// Ends a session.
+    "Target.detachFromTarget" DetachFromTarget {
+        ;
+        /// The session.
+        session_id: SessionId,
+    } -> Nothing;
     /// Attaches to the targets related to this one as they come.
     "Target.setAutoAttach" SetAutoAttach {
         /// On or off.

@@ -35,6 +35,7 @@ impl Stage {
             gate: GateOptions::default(),
             spare_sessions: 0,
             artifacts_directory,
+            storage_state: None,
             launch_timeout: Duration::from_secs(30),
         });
         let toolbox = Toolbox::new(engine.clone(), settings);
