@@ -71,6 +71,7 @@ impl Context {
         let visited = Visited::default();
         let rules = Rules {
             visited: visited.clone(),
+            user_agent: instance.user_agent().cloned(),
             charter: charters,
             ledger: instance.gate().ledger().clone(),
             artifacts: instance.artifacts().clone(),

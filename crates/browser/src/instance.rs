@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex as StdMutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use bathy_cdp::protocol::BrowserContextId;
+use bathy_cdp::protocol::emulation::{SetUserAgentOverride, UserAgentMetadata};
+use bathy_cdp::protocol::runtime::RunIfWaitingForDebugger;
 use bathy_cdp::protocol::target::{
     AttachedToTarget, CloseTarget, DetachedFromTarget, SetAutoAttach, TargetFilterEntry, TargetInfo,
 };
@@ -45,6 +47,7 @@ pub(crate) struct Instance {
     level: Level,
     artifacts: Artifacts,
     hold_documents: bool,
+    user_agent: Option<Arc<str>>,
     listeners: Listeners,
     spares: Mutex<Vec<Context>>,
     spare_count: usize,
@@ -95,11 +98,15 @@ impl Instance {
         }
         let (connection, lane) = Connection::open(reader, writer);
         let listeners = Listeners::default();
-        tokio::spawn(route(connection.clone(), lane, Arc::clone(&listeners)));
-        let filter = vec![
-            TargetFilterEntry { r#type: Some("page".to_owned()), exclude: Some(false) },
-            TargetFilterEntry { r#type: None, exclude: Some(true) },
-        ];
+        let user_agent = options.user_agent.as_deref().map(Arc::from);
+        tokio::spawn(route(connection.clone(), lane, Arc::clone(&listeners), user_agent.clone()));
+        // Workers that belong to no page alone have to be told what to call themselves.
+        let workers = if user_agent.is_some() { &["shared_worker", "service_worker"][..] } else { &[] };
+        let wanted = ["page"].iter().chain(workers);
+        let filter = wanted
+            .map(|name| TargetFilterEntry { r#type: Some((*name).to_owned()), exclude: Some(false) })
+            .chain([TargetFilterEntry { r#type: None, exclude: Some(true) }])
+            .collect();
         let attach = SetAutoAttach {
             auto_attach: true,
             wait_for_debugger_on_start: true,
@@ -113,6 +120,7 @@ impl Instance {
             level,
             artifacts,
             // A session may narrow its documents; what pages load besides stays as the operator lists it.
+            user_agent,
             hold_documents: options.policy.config().allowed_resource_hosts.is_some(),
             listeners,
             spares: Mutex::default(),
@@ -143,6 +151,11 @@ impl Instance {
 
     pub(crate) fn hold_documents(&self) -> bool {
         self.hold_documents
+    }
+
+    /// What pages are to call themselves, where it is not the browser's own word.
+    pub(crate) fn user_agent(&self) -> Option<&Arc<str>> {
+        self.user_agent.as_ref()
     }
 
     pub(crate) fn is_gone(&self) -> bool {
@@ -238,11 +251,19 @@ impl Instance {
 }
 
 /// Hands page events to the contexts that the pages are in. A page of no session is closed.
-async fn route(connection: Connection, mut lane: Lane, listeners: Listeners) {
+async fn route(connection: Connection, mut lane: Lane, listeners: Listeners, user_agent: Option<Arc<str>>) {
     let mut contexts: HashMap<SessionId, BrowserContextId> = HashMap::new();
     let mut targets: HashMap<TargetId, SessionId> = HashMap::new();
     while let Some(message) = lane.next().await {
         if let Some(event) = message.decode::<AttachedToTarget>() {
+            if event.target_info.r#type != "page" {
+                let worker = connection.session(event.session_id);
+                if let Some(agent) = &user_agent {
+                    worker.send(&worker_user_agent_override(agent));
+                }
+                worker.send(&RunIfWaitingForDebugger {});
+                continue;
+            }
             // A further session with a page that is known belongs to whoever asked for it.
             if targets.contains_key(&event.target_info.target_id) {
                 continue;
@@ -270,6 +291,18 @@ async fn route(connection: Connection, mut lane: Lane, listeners: Listeners) {
             }
         }
     }
+}
+
+/// What pages are told to call themselves. Without metadata no client hint contradicts it: none is sent, and
+/// `navigator.userAgentData` knows no brand (User-Agent Client Hints §3).
+pub(crate) fn user_agent_override(agent: &str) -> SetUserAgentOverride {
+    SetUserAgentOverride { user_agent: agent.to_owned(), ..SetUserAgentOverride::default() }
+}
+
+/// The same for workers, where absent metadata leaves the browser's own in place.
+fn worker_user_agent_override(agent: &str) -> SetUserAgentOverride {
+    let metadata = UserAgentMetadata { brands: Some(Vec::new()), ..UserAgentMetadata::default() };
+    SetUserAgentOverride { user_agent_metadata: Some(metadata), ..user_agent_override(agent) }
 }
 
 fn lock(listeners: &Listeners) -> MutexGuard<'_, HashMap<BrowserContextId, mpsc::UnboundedSender<PageEvent>>> {

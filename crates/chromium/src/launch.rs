@@ -131,6 +131,14 @@ pub enum LaunchError {
         /// What the operating system said.
         source: io::Error,
     },
+    /// The browser is to show a window and finds no display that lets it.
+    #[error(
+        "no display takes the browser's window; run it under one (`DISPLAY`, `WAYLAND_DISPLAY`), or without a window (`headless`): {exit}"
+    )]
+    NoDisplay {
+        /// How Chromium gave up.
+        exit: Exit,
+    },
     /// The browser ended before its first answer.
     #[error("the browser ended at once with {exit}")]
     Exited {
@@ -212,6 +220,9 @@ impl LaunchError {
             }
             Self::Start { .. } | Self::NotABrowser => {
                 "point `executablePath` at a Chromium program of this machine's kind".to_owned()
+            }
+            Self::NoDisplay { .. } => {
+                "set `headless = true`, or start bathy where a display is (over ssh: `xvfb-run`)".to_owned()
             }
             Self::Exited { .. } => {
                 "run `bathy doctor`; where libraries are missing, install the distribution's package".to_owned()
@@ -330,7 +341,9 @@ fn early_exit(exit: Exit) -> LaunchError {
     let named =
         says("No usable sandbox") || says("Failed to move to new namespace") || says("zygote_host_impl_linux.cc");
     let trapped = exit.ending == Ending::Signal(libc::SIGTRAP);
-    if named || (trapped && forbidding_setting().is_some()) {
+    if says("The platform failed to initialize") || says("Missing X server") {
+        LaunchError::NoDisplay { exit }
+    } else if named || (trapped && forbidding_setting().is_some()) {
         LaunchError::NoSandbox { exit }
     } else {
         LaunchError::Exited { exit }

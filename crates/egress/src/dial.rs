@@ -23,6 +23,7 @@ use crate::failure::{Code, Failure};
 use crate::limits::Limits;
 use crate::resolve::Resolve;
 use crate::stream::{Counters, Metered};
+use crate::transport::{self, ProxyTrust, Transport};
 use crate::upstream::{Bypass, Upstream, UpstreamServer};
 
 /// RFC 8305 §5: how long one attempt has for itself before the next address is tried beside it.
@@ -34,6 +35,7 @@ const ATTEMPTS: usize = 8;
 pub(crate) struct Dialer {
     pub(crate) resolver: Arc<dyn Resolve>,
     pub(crate) upstream: Option<Upstream>,
+    pub(crate) proxy_trust: ProxyTrust,
     pub(crate) bypass: Bypass,
     pub(crate) limits: Limits,
 }
@@ -85,7 +87,7 @@ impl Dialer {
 
     async fn connect_directly(&self, addresses: Vec<SocketAddr>, counters: Arc<Counters>) -> Result<Reached, Failure> {
         let (stream, address) = race(addresses, self.limits.connect_timeout).await?;
-        Ok(Reached { stream: Metered::of_site(stream, Bytes::new(), counters), address })
+        Ok(Reached { stream: Metered::of_site(Transport::Tcp(stream), Bytes::new(), counters), address })
     }
 
     async fn connect_through(
@@ -104,9 +106,14 @@ impl Dialer {
                 let (stream, _) =
                     race(proxies.clone(), self.limits.connect_timeout).await.map_err(|failure| failure.reason)?;
                 match upstream {
-                    Upstream::Http(server) => self.ask_http(stream, server, address).await,
+                    Upstream::Http(server) => self.ask_http(Transport::Tcp(stream), server, address).await,
+                    Upstream::Https(server) => {
+                        let stream = transport::secure(stream, &server.name(), &self.proxy_trust).await?;
+                        self.ask_http(stream, server, address).await
+                    }
                     Upstream::Socks5(server) => {
-                        ask_socks5(stream, server, address).await.map(|stream| (stream, Bytes::new()))
+                        let stream = ask_socks5(stream, server, address).await?;
+                        Ok((Transport::Tcp(stream), Bytes::new()))
                     }
                 }
             };
@@ -127,10 +134,10 @@ impl Dialer {
     /// `CONNECT address` (RFC 9110 §9.3.6). Gives the stream, and what the proxy sent on it already.
     async fn ask_http(
         &self,
-        stream: TcpStream,
+        stream: Transport,
         server: &UpstreamServer,
         address: SocketAddr,
-    ) -> Result<(TcpStream, Bytes), String> {
+    ) -> Result<(Transport, Bytes), String> {
         let (sender, connection) = client::conn::http1::Builder::new()
             .max_headers(self.limits.headers)
             .max_buf_size(self.limits.head_bytes())
@@ -159,7 +166,7 @@ impl Dialer {
         };
         let connection = connection.with_upgrades();
         let (upgraded, _) = tokio::join!(exchange, connection);
-        let parts = upgraded?.downcast::<TokioIo<TcpStream>>().map_err(|_| "the tunnel is lost".to_owned())?;
+        let parts = upgraded?.downcast::<TokioIo<Transport>>().map_err(|_| "the tunnel is lost".to_owned())?;
         Ok((parts.io.into_inner(), parts.read_buf))
     }
 }

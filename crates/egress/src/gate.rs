@@ -16,6 +16,7 @@ use crate::ledger::Ledger;
 use crate::limits::Limits;
 use crate::listen::{self, OpenDoor};
 use crate::resolve::{Resolve, SystemResolver};
+use crate::transport::ProxyTrust;
 use crate::upstream::{Bypass, Upstream};
 
 /// What a gate is made of.
@@ -25,6 +26,8 @@ pub struct GateOptions {
     pub resolver: Arc<dyn Resolve>,
     /// A proxy behind the gate. Default: none.
     pub upstream: Option<Upstream>,
+    /// Whose certificates that proxy may show, where it speaks TLS. Default: the system's.
+    pub proxy_trust: ProxyTrust,
     /// What is reached without that proxy. Default: nothing.
     pub bypass: Bypass,
     /// What one door may take. Default: [`Limits::default`].
@@ -41,6 +44,7 @@ impl Default for GateOptions {
         Self {
             resolver: Arc::new(SystemResolver),
             upstream: None,
+            proxy_trust: ProxyTrust::default(),
             bypass: Bypass::default(),
             limits: Limits::default(),
             ledger: Ledger::default(),
@@ -80,8 +84,8 @@ impl Drop for Inner {
 impl Gate {
     /// A gate without a door.
     pub fn new(options: GateOptions) -> Self {
-        let GateOptions { resolver, upstream, bypass, limits, ledger, peer_uid } = options;
-        let dialer = Dialer { resolver, upstream, bypass, limits };
+        let GateOptions { resolver, upstream, proxy_trust, bypass, limits, ledger, peer_uid } = options;
+        let dialer = Dialer { resolver, upstream, proxy_trust, bypass, limits };
         let services = Arc::new(Services { dialer, ledger, peer_uid });
         let refusing = DoorState::new(Arc::clone(&services), "".into(), None);
         let (shared, _) = watch::channel(None);

@@ -30,6 +30,7 @@ mod peer;
 mod pool;
 mod resolve;
 mod stream;
+mod transport;
 mod tunnel;
 mod upstream;
 
@@ -43,4 +44,5 @@ pub use page::REFUSAL_HEADER;
 pub use resolve::{
     BoxFuture, HostOverrideError, HostOverrides, NameServerResolver, OverrideResolver, Resolve, SystemResolver,
 };
+pub use transport::ProxyTrust;
 pub use upstream::{Bypass, BypassError, Upstream, UpstreamError, UpstreamServer};

@@ -1,4 +1,4 @@
-//! A TCP stream that counts: bytes for the ledger, the last sign of life for the idle limit.
+//! A stream that counts: bytes for the ledger, the last sign of life for the idle limit.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -11,6 +11,8 @@ use bytes::{Buf, Bytes};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::Instant;
+
+use crate::transport::Transport;
 
 /// Byte counts and last activity of one stream, readable while the stream is in use elsewhere.
 #[derive(Debug)]
@@ -88,10 +90,10 @@ pub(crate) struct Counters {
     pub(crate) bytes_down: AtomicU64,
 }
 
-/// A [`TcpStream`] with a [`Meter`], and with bytes that were read too far while a proxy in between was talked to.
+/// A [`Transport`] with a [`Meter`], and with bytes that were read too far while a proxy in between was talked to.
 #[derive(Debug)]
 pub(crate) struct Metered {
-    stream: TcpStream,
+    stream: Transport,
     ahead: Bytes,
     meter: Arc<Meter>,
 }
@@ -99,11 +101,11 @@ pub(crate) struct Metered {
 impl Metered {
     /// The browser's side of an exchange.
     pub(crate) fn of_client(stream: TcpStream) -> Self {
-        Self { stream, ahead: Bytes::new(), meter: Meter::new(None) }
+        Self { stream: Transport::Tcp(stream), ahead: Bytes::new(), meter: Meter::new(None) }
     }
 
     /// The site's side, whose bytes count for the door; `ahead` was read while the connection was made.
-    pub(crate) fn of_site(stream: TcpStream, ahead: Bytes, counters: Arc<Counters>) -> Self {
+    pub(crate) fn of_site(stream: Transport, ahead: Bytes, counters: Arc<Counters>) -> Self {
         Self { stream, ahead, meter: Meter::new(Some(counters)) }
     }
 
@@ -118,7 +120,7 @@ impl Metered {
         #[cfg(target_os = "linux")]
         if self.meter.counters.is_some() {
             // Without it the exchange is slower, not wrong.
-            let _ = self.stream.set_quickack(true);
+            let _ = self.stream.tcp().set_quickack(true);
         }
     }
 }

@@ -15,6 +15,8 @@ use url::Url;
 pub enum Upstream {
     /// An HTTP proxy that takes `CONNECT`, for plain HTTP as well.
     Http(UpstreamServer),
+    /// The same over TLS.
+    Https(UpstreamServer),
     /// A SOCKS5 proxy (RFC 1928), with a user name and password (RFC 1929) where they are given.
     Socks5(UpstreamServer),
 }
@@ -38,16 +40,18 @@ pub(crate) struct Credentials {
 #[non_exhaustive]
 pub enum UpstreamError {
     /// It is not a URL.
-    #[error("the proxy is not a URL ({0}); write http://HOST:PORT or socks5://HOST:PORT")]
+    #[error("the proxy is not a URL ({0}); write http://HOST:PORT, https://HOST:PORT or socks5://HOST:PORT")]
     Url(url::ParseError),
     /// The scheme is another one.
-    #[error("a proxy of the kind `{0}` is not supported; write http://HOST:PORT or socks5://HOST:PORT")]
+    #[error(
+        "a proxy of the kind `{0}` is not supported; write http://HOST:PORT, https://HOST:PORT or socks5://HOST:PORT"
+    )]
     Scheme(String),
     /// The host is missing or malformed.
     #[error("the proxy's host cannot be used: {0}")]
     Host(#[from] HostError),
     /// There is more than scheme, user, password, host and port.
-    #[error("the proxy has a path, query or fragment; write http://HOST:PORT or socks5://HOST:PORT")]
+    #[error("the proxy has a path, query or fragment; write http://HOST:PORT, https://HOST:PORT or socks5://HOST:PORT")]
     Path,
     /// The user name or password is not percent-encoded UTF-8, or for SOCKS5 longer than 255 bytes.
     #[error(
@@ -59,14 +63,15 @@ pub enum UpstreamError {
 impl FromStr for Upstream {
     type Err = UpstreamError;
 
-    /// Reads `http://[user:password@]host[:port]` or `socks5://…` (also `socks5h`, and `host:port` for HTTP).
+    /// Reads `http://[user:password@]host[:port]`, `https://…` or `socks5://…` (also `socks5h`, and `host:port` for HTTP).
     fn from_str(text: &str) -> Result<Self, UpstreamError> {
         let text = text.trim();
         let url = if text.contains("://") { Url::parse(text) } else { Url::parse(&format!("http://{text}")) }
             .map_err(UpstreamError::Url)?;
-        let (socks, default_port) = match url.scheme() {
-            "http" => (false, 80),
-            "socks5" | "socks5h" => (true, 1080),
+        let (kind, default_port): (fn(UpstreamServer) -> Self, u16) = match url.scheme() {
+            "http" => (Self::Http, 80),
+            "https" => (Self::Https, 443),
+            "socks5" | "socks5h" => (Self::Socks5, 1080),
             other => return Err(UpstreamError::Scheme(other.chars().take(32).collect())),
         };
         if !matches!(url.path(), "" | "/") || url.query().is_some() || url.fragment().is_some() {
@@ -77,13 +82,15 @@ impl FromStr for Upstream {
             port: url.port().unwrap_or(default_port),
             credentials: credentials(&url)?,
         };
-        if !socks {
-            return Ok(Self::Http(server));
-        }
         let fits = |text: &str| (1..=255).contains(&text.len());
-        match &server.credentials {
-            Some(given) if !fits(&given.user) || !fits(&given.password) => Err(UpstreamError::Credentials),
-            _ => Ok(Self::Socks5(server)),
+        let upstream = kind(server);
+        match &upstream {
+            Self::Socks5(UpstreamServer { credentials: Some(given), .. })
+                if !fits(&given.user) || !fits(&given.password) =>
+            {
+                Err(UpstreamError::Credentials)
+            }
+            _ => Ok(upstream),
         }
     }
 }
@@ -105,8 +112,15 @@ fn credentials(url: &Url) -> Result<Option<Credentials>, UpstreamError> {
 impl Upstream {
     pub(crate) fn server(&self) -> &UpstreamServer {
         match self {
-            Self::Http(server) | Self::Socks5(server) => server,
+            Self::Http(server) | Self::Https(server) | Self::Socks5(server) => server,
         }
+    }
+}
+
+impl UpstreamServer {
+    /// The host as certificates name it: an IPv6 address without brackets.
+    pub(crate) fn name(&self) -> String {
+        self.host.address().map_or_else(|| self.host.to_string(), |address| address.to_string())
     }
 }
 
@@ -115,6 +129,7 @@ impl fmt::Display for Upstream {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let scheme = match self {
             Self::Http(_) => "http",
+            Self::Https(_) => "https",
             Self::Socks5(_) => "socks5",
         };
         let UpstreamServer { host, port, .. } = self.server();

@@ -157,7 +157,7 @@ pub(crate) const KEYS: &[Key] = &[
     key(
         "proxyServer",
         Kind::Text,
-        "A proxy behind the gate, `http://[user:password@]host:port` or `socks5://…`. Unset: $DSH_BROWSER_PROXY if that is set",
+        "A proxy behind the gate, `http://[user:password@]host:port`, `https://…` or `socks5://…`; it is given addresses that the policy allowed, never names. Unset: $DSH_BROWSER_PROXY if that is set",
         |config, raw| raw.parse().map(|upstream| config.upstream = Some(upstream)),
         |config| shown(config.upstream.as_ref()),
     ),

@@ -4,7 +4,9 @@
 
 mod client;
 mod commands;
+mod keys;
 mod lifecycle;
 mod protocol;
 mod state;
+mod window;
 mod work;

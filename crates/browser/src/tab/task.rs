@@ -26,6 +26,7 @@ use super::state::{DocumentResponse, PageState, Pending};
 use crate::artifact::Artifacts;
 use crate::context::Tabs;
 use crate::deadline::COMMAND_TIMEOUT;
+use crate::instance::user_agent_override;
 use crate::storage::{Visited, note_visit};
 use crate::{Dialog, DialogKind};
 
@@ -57,6 +58,8 @@ pub(crate) struct Rules {
     pub(crate) tabs: watch::Receiver<Tabs>,
     /// Origins whose pages the context has shown.
     pub(crate) visited: Visited,
+    /// What pages call themselves, where it is not the browser's own word.
+    pub(crate) user_agent: Option<Arc<str>>,
     /// Script for each new document, before the page's own.
     pub(crate) early_script: Option<&'static str>,
 }
@@ -112,6 +115,12 @@ async fn prepare(session: &Session, rules: &Rules, page: bool) -> Result<FrameTr
         }
         Ok(())
     };
+    let agent = async {
+        if let Some(agent) = &rules.user_agent {
+            session.call(user_agent_override(agent), COMMAND_TIMEOUT).await?;
+        }
+        Ok(())
+    };
     let chooser = async {
         if page {
             session.call(SetInterceptFileChooserDialog { enabled: true }, COMMAND_TIMEOUT).await?;
@@ -136,6 +145,7 @@ async fn prepare(session: &Session, rules: &Rules, page: bool) -> Result<FrameTr
         session.call(network, COMMAND_TIMEOUT),
         hold,
         early,
+        agent,
         session.call(attach, COMMAND_TIMEOUT),
         chooser,
         session.call(RunIfWaitingForDebugger {}, COMMAND_TIMEOUT),

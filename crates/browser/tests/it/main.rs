@@ -4,6 +4,7 @@
 
 mod act;
 mod capture;
+mod identity;
 mod leaks;
 mod lifetime;
 mod navigation;

@@ -1,7 +1,33 @@
 //! Domain `Emulation`: screens and user agents.
 
 use super::Nothing;
-use super::macros::{commands, known};
+use super::macros::{commands, known, objects};
+
+objects! {
+    /// What client hints say.
+    UserAgentMetadata {
+        /// The name of the system.
+        platform: String,
+        /// Its version.
+        platform_version: String,
+        /// The architecture of the processor.
+        architecture: String,
+        /// The device.
+        model: String,
+        /// Whether it prefers pages for telephones.
+        mobile: bool,
+        ;
+        /// What the browser is, in names and versions.
+        brands: Vec<UserAgentBrandVersion>,
+    }
+    /// A name and a version.
+    UserAgentBrandVersion {
+        /// The name.
+        brand: String,
+        /// The version.
+        version: String,
+    }
+}
 
 commands! {
     /// Sets the size of the viewport.
@@ -31,6 +57,8 @@ commands! {
         accept_language: String,
         /// `navigator.platform`.
         platform: String,
+        /// Client hints; in pages none are sent when it is absent.
+        user_agent_metadata: UserAgentMetadata,
     } -> Nothing;
 }
 

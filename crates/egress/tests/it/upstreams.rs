@@ -4,9 +4,11 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
 use base64::Engine as _;
-use bathy_egress::{Bypass, GateOptions, Upstream, UpstreamError};
+use bathy_egress::{Bypass, GateOptions, ProxyTrust, Upstream, UpstreamError};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
+use tokio_rustls::rustls;
+use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 
 use crate::support::{Browser, Echo, Names, Site, gate, header, listed, open};
 
@@ -84,6 +86,33 @@ impl Proxy {
     }
 }
 
+/// TLS in front of a proxy, with a certificate for `name` that vouches for itself.
+async fn behind_tls(proxy: &Proxy, name: &str) -> (SocketAddr, ProxyTrust) {
+    let rcgen::CertifiedKey { cert, signing_key } = rcgen::generate_simple_self_signed([name.to_owned()]).unwrap();
+    let key = PrivateKeyDer::try_from(signing_key.serialize_der()).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![cert.der().clone()], key)
+        .unwrap();
+    let acceptor = tokio_rustls::TlsAcceptor::from(Arc::new(config));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let (address, behind) = (listener.local_addr().unwrap(), proxy.address);
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let acceptor = acceptor.clone();
+            tokio::spawn(async move {
+                let Ok(mut stream) = acceptor.accept(stream).await else { return };
+                let mut proxy = TcpStream::connect(behind).await.unwrap();
+                let _ = tokio::io::copy_bidirectional(&mut stream, &mut proxy).await;
+            });
+        }
+    });
+    (address, ProxyTrust::Authorities(vec![cert.der().to_vec()]))
+}
+
 async fn join(mut one: TcpStream, mut other: TcpStream) {
     let _ = tokio::io::copy_bidirectional(&mut one, &mut other).await;
 }
@@ -118,6 +147,45 @@ async fn an_http_proxy_is_asked_for_checked_addresses_with_our_credentials() {
     assert_eq!(browser.echo(b"through").await, b"through");
     let asked = [site.address, echo.address].map(|address| format!("CONNECT {address} HTTP/1.1"));
     assert_eq!(proxy.asked(), asked);
+}
+
+#[tokio::test]
+async fn an_https_proxy_is_asked_over_tls_and_must_show_a_certificate_that_is_trusted() {
+    let proxy = Proxy::http(Some("ann:s3cret")).await;
+    let (address, trust) = behind_tls(&proxy, "proxy.test").await;
+    let (site, echo) = (Site::saying("site").await, Echo::start().await);
+    let options = |host: &str, trust: &ProxyTrust| GateOptions {
+        resolver: Names::new(&[
+            ("site.test", &[&["127.0.0.1"]]),
+            ("proxy.test", &[&["127.0.0.1"]]),
+            ("other.test", &[&["127.0.0.1"]]),
+        ]),
+        upstream: Some(format!("https://ann:s3cret@{host}:{}", address.port()).parse().unwrap()),
+        proxy_trust: trust.clone(),
+        ..GateOptions::default()
+    };
+    let known = gate(options("proxy.test", &trust));
+    let door = known.open_door("s1", listed(&["site.test"], true)).await.unwrap();
+    let mut browser = Browser::connect(door.address()).await;
+    assert_eq!(browser.get(&format!("http://site.test:{}/", site.address.port())).await.body, "site");
+    assert_eq!(browser.get("http://refused.test/").await.status, 403);
+    let mut browser = Browser::connect(door.address()).await;
+    assert_eq!(browser.tunnel(&format!("site.test:{}", echo.address.port())).await.status, 200);
+    assert_eq!(browser.echo(b"through").await, b"through");
+    let asked = [site.address, echo.address].map(|address| format!("CONNECT {address} HTTP/1.1"));
+    assert_eq!(proxy.asked(), asked);
+
+    // A certificate for another name, and one that nobody vouches for: the credentials stay here.
+    let stranger = rcgen::generate_simple_self_signed(["proxy.test".to_owned()]).unwrap();
+    let strangers = ProxyTrust::Authorities(vec![stranger.cert.der().to_vec()]);
+    for (host, trust) in [("other.test", &trust), ("proxy.test", &strangers)] {
+        let gate = gate(options(host, trust));
+        let door = gate.open_door("s1", open()).await.unwrap();
+        let reply = Browser::connect(door.address()).await.get("http://127.0.0.1:9/").await;
+        assert_eq!((reply.status, reply.refusal()), (502, Some("upstream-proxy-failed")), "{host}");
+        assert!(reply.body.contains("no secure connection") && !reply.body.contains("s3cret"), "{}", reply.body);
+    }
+    assert_eq!(proxy.asked().len(), 2);
 }
 
 #[tokio::test]
@@ -192,6 +260,7 @@ fn proxies_are_parsed_and_never_show_their_credentials() {
         ("http://proxy.test:3128", "http://proxy.test:3128"),
         ("proxy.test:3128", "http://proxy.test:3128"),
         ("http://ann:s3cret@proxy.test", "http://proxy.test:80"),
+        ("https://ann:s3cret@proxy.test", "https://proxy.test:443"),
         ("socks5://ann:s3cret@10.0.0.1", "socks5://10.0.0.1:1080"),
         ("socks5h://[2001:db8::1]:9050/", "socks5://[2001:db8::1]:9050"),
     ] {
@@ -200,7 +269,7 @@ fn proxies_are_parsed_and_never_show_their_credentials() {
         let debugged = format!("{upstream:?}");
         assert!(!debugged.contains("s3cret") && !debugged.contains("ann"), "{debugged}");
     }
-    assert_eq!("https://proxy.test".parse::<Upstream>(), Err(UpstreamError::Scheme("https".into())));
+    assert_eq!("quic://proxy.test".parse::<Upstream>(), Err(UpstreamError::Scheme("quic".into())));
     assert_eq!("http://proxy.test/path".parse::<Upstream>(), Err(UpstreamError::Path));
     assert_eq!("socks5://ann@proxy.test".parse::<Upstream>(), Err(UpstreamError::Credentials));
     assert!(matches!("http://".parse::<Upstream>(), Err(UpstreamError::Url(_))));
