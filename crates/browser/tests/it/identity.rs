@@ -5,7 +5,7 @@ use bathy_browser::{EngineOptions, TextOptions, WaitFor, WaitUntil};
 use crate::support::{Stage, open_policy, options, soon};
 
 /// A page that asks everybody in it who they are.
-const ASKS: &str = r#"<title>Who</title><p id=told></p><script>
+const ASKS: &str = r"<title>Who</title><p id=told></p><script>
 const who = 'const who = () => JSON.stringify([navigator.userAgent, navigator.appVersion, (navigator.userAgentData?.brands ?? []).map((one) => one.brand)]);';
 const script = (text) => URL.createObjectURL(new Blob([who + text], { type: 'text/javascript' }));
 const next = (target, name = 'onmessage') => new Promise((resolve) => { target[name] = (event) => resolve(event.data); });
@@ -25,7 +25,7 @@ const next = (target, name = 'onmessage') => new Promise((resolve) => { target[n
   told.push(`frame ${await next(window)}`);
   document.getElementById('told').innerHTML = told.map((line) => line.replaceAll('<', '')).join('<br>') + '<br>All told.';
 })().catch((error) => document.body.append(`failed: ${error}`));
-</script>"#;
+</script>";
 
 const WHO: &str = "const who = () => JSON.stringify([navigator.userAgent, navigator.appVersion, \
                    (navigator.userAgentData?.brands ?? []).map((one) => one.brand)]);";
