@@ -73,7 +73,7 @@ impl Tab {
     pub async fn navigate(&self, url: &str, until: WaitUntil, deadline: Deadline) -> Result<Navigation, Error> {
         let checked = self.allowed(url)?;
         let url = checked.url().to_string();
-        let mut leaving = self.leave(deadline).await?;
+        let mut leaving = self.leave(Some(&url), deadline).await?;
         let navigate = Navigate { url: url.clone(), frame_id: None };
         let call = self.page().call(navigate, deadline.remaining());
         let navigated = match self.unless_dialog(call, &leaving).await? {
@@ -115,10 +115,11 @@ impl Tab {
         until: WaitUntil,
         deadline: Deadline,
     ) -> Result<Navigation, Error> {
-        let leaving = self.leave(deadline).await?;
+        let leaving = self.leave(None, deadline).await?;
         let page = self.page();
         if action == HistoryAction::Reload {
-            self.unless_dialog(page.call(Reload::default(), deadline.remaining()), &leaving).await??;
+            let call = page.call(Reload::default(), deadline.remaining());
+            self.unless_dialog(call, &leaving).await??;
         } else {
             let history = page.call(GetNavigationHistory {}, deadline.remaining()).await?;
             let position = match action {
@@ -235,13 +236,16 @@ impl Tab {
         })
     }
 
-    /// Takes note of what there was before a navigation.
-    async fn leave(&self, deadline: Deadline) -> Result<Leaving, Error> {
+    /// Takes note of what there was before a navigation, and frees the page from a script that would hold it up.
+    async fn leave(&self, to: Option<&str>, deadline: Deadline) -> Result<Leaving, Error> {
         self.ready(deadline).await?;
         if let Some(dialog) = self.state().borrow().dialog.clone() {
             return Err(Error::DialogOpen(dialog));
         }
-        self.unstick().await;
+        let origin = self.state().borrow().main_frame().origin.clone();
+        if to.is_none_or(|to| may_share_process(&origin, to)) {
+            self.unstick().await;
+        }
         let state = self.state();
         let state = state.borrow();
         Ok(Leaving {
@@ -341,6 +345,24 @@ impl Tab {
     }
 }
 
+/// Whether a document of this origin may be run by the process that is to show `to`, so that it can hold that up.
+/// Chromium keeps sites apart; hosts that differ in their last two labels are of different sites, whatever the public
+/// suffix. A blank page of nobody's runs no script.
+fn may_share_process(origin: &str, to: &str) -> bool {
+    let site = |url: &str| {
+        let host = Url::parse(url).ok()?.host_str()?.to_owned();
+        let mut labels = host.rsplitn(3, '.');
+        Some((labels.next()?.to_owned(), labels.next().map(str::to_owned)))
+    };
+    if matches!(origin, "" | "://") {
+        return false;
+    }
+    match (site(origin), site(to)) {
+        (Some(from), Some(to)) => from == to,
+        _ => true,
+    }
+}
+
 /// A document that the main frame shows.
 pub(crate) struct Landed {
     pub(crate) url: String,
@@ -361,6 +383,26 @@ impl Drop for Leaving {
     fn drop(&mut self) {
         if let Some(tab) = &self.stop {
             tab.page().send(&StopLoading {});
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::may_share_process;
+
+    #[test]
+    fn only_documents_that_a_process_may_share_are_asked_whether_they_live() {
+        for (origin, to, expected) in [
+            ("http://127.0.0.1:80", "http://127.0.0.1:81/", true),
+            ("https://a.example.co.uk", "https://b.example.co.uk/", true),
+            ("https://one.co.uk", "https://two.co.uk/", true),
+            ("https://one.example", "https://two.example/", false),
+            ("https://localhost", "https://localhost/", true),
+            ("://", "http://127.0.0.1/", false),
+            ("null", "http://127.0.0.1/", true),
+        ] {
+            assert_eq!(may_share_process(origin, to), expected, "{origin} {to}");
         }
     }
 }

@@ -31,13 +31,13 @@ impl Tab {
         let closed = |state: &PageState| state.dialog.is_none() || state.dialogs.total() > seen;
         self.until("the dialog to close", deadline, closed).await?;
         if accept && dialog.kind == DialogKind::BeforeUnload {
-            let leaves = |state: &PageState| state.pending.is_some() || state.commits > before.commits();
+            let leaves = |state: &PageState| state.pending.is_some() || state.commits > before.commits;
             match self.until("the next document", deadline.at_most(LEAVES), leaves).await {
                 // It may be a download, or the tab that closes.
                 Ok(()) | Err(Error::TimedOut { .. } | Error::PageGone(_)) => {}
                 Err(error) => return Err(error),
             }
         }
-        self.after(self.watched(before, None, deadline).await, deadline).await
+        self.after(self.resumed(before, deadline).await, deadline).await
     }
 }

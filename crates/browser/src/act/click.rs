@@ -1,10 +1,11 @@
 //! Clicks.
 
+use super::before::{Before, Expects};
 use super::delivery::Delivery;
 use super::pointer::{self, Reach};
-use super::settle::{Before, Press};
+use super::settle::Press;
 use super::target::{Aim, Kind, Ready};
-use super::{Acted, ClickOptions, Target};
+use super::{Acted, Button, ClickOptions, Target};
 use crate::{Deadline, Error, Tab};
 
 /// How often a press that something else would have taken is made again.
@@ -23,8 +24,8 @@ impl Tab {
         }
         self.enter(deadline).await?;
         let aim = Aim::take(self, target, deadline).await?;
-        let (before, ready) = futures::join!(self.before(Some(&aim.frame), deadline), aim.prepare("click", deadline),);
-        click(&aim, before, ready?, options, deadline).await
+        let (before, ready) = aim.approach("click", deadline).await?;
+        click(&aim, before, ready, options, deadline).await
     }
 }
 
@@ -37,6 +38,9 @@ pub(super) async fn click(
     deadline: Deadline,
 ) -> Result<Acted, Error> {
     let guard = ready.kind != Kind::Frame;
+    if ready.promising && options.button == Button::Left {
+        before.expects = Expects::Effect;
+    }
     for attempt in 1..=ATTEMPTS {
         let reach = Reach {
             action: "click", // What a frame holds sees the press, not the document around it.

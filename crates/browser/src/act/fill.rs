@@ -3,15 +3,16 @@
 use serde::Deserialize;
 use serde_json::json;
 
+use super::before::{Before, Expects};
 use super::click::click;
 use super::delivery::Delivery;
 use super::keyboard::{insert, strike, type_keys};
-use super::settle::Before;
-use super::target::{Aim, Ready};
+use super::target::Aim;
 use super::{Acted, ClickOptions, FillOptions, Filled, FormFilled, Key, Target};
 use crate::{Deadline, Error, Tab};
 
 /// How the page script began to fill a field.
+#[expect(clippy::struct_excessive_bools, reason = "as the page script tells them")]
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Begun {
@@ -23,6 +24,9 @@ struct Begun {
     /// Whether the field has the focus, so that text goes there.
     #[serde(default)]
     focused: bool,
+    /// Whether text in the field brings suggestions.
+    #[serde(default)]
+    suggests: bool,
 }
 
 #[derive(Deserialize)]
@@ -45,8 +49,8 @@ impl Tab {
     ) -> Result<Filled, Error> {
         self.enter(deadline).await?;
         let aim = Aim::take(self, target, deadline).await?;
-        let (before, ready) = futures::join!(self.before(Some(&aim.frame), deadline), aim.prepare("fill", deadline));
-        fill(&aim, before, ready?, value, options, deadline).await
+        let (before, _) = aim.approach("fill", deadline).await?;
+        fill(&aim, before, value, options, deadline).await
     }
 
     /// Fills several fields, one after the other. A field that cannot be filled does not keep the others from it.
@@ -68,12 +72,10 @@ impl Tab {
 async fn fill(
     aim: &Aim<'_>,
     mut before: Before,
-    ready: Ready,
     value: &str,
     options: FillOptions,
     deadline: Deadline,
 ) -> Result<Filled, Error> {
-    before.note_followed(ready.followed.as_deref());
     let argument = json!({ "id": aim.id, "value": value, "clear": options.clear });
     let begun: Begun = aim.call("fillBegin", &argument, deadline).await?;
     let acted = if begun.click {
@@ -85,6 +87,9 @@ async fn fill(
                 return Err(aim.not("taking the focus"));
             }
             put_in(aim, value, options, deadline).await?;
+            if begun.suggests {
+                before.expects = Expects::Suggestions;
+            }
         }
         aim.tab.after(before, deadline).await?
     };

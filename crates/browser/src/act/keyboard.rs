@@ -4,10 +4,11 @@ use bathy_cdp::Session;
 use bathy_cdp::protocol::input::{DispatchKeyEvent, InsertText, KeyEventType};
 use futures::future::join_all;
 
+use super::before::Expects;
 use super::delivery::{Delivery, deliver};
 use super::keys::{Key, SHIFT_BIT, Stroke};
 use super::target::Aim;
-use super::{Acted, Target};
+use super::{Acted, Modifiers, Target};
 use crate::{Deadline, Error, Tab};
 
 /// Key events that are on their way at once; the browser keeps their order.
@@ -24,11 +25,16 @@ impl Tab {
             Some(target) => Some(Aim::take(self, target, deadline).await?),
             None => None,
         };
-        let mut before = self.before(aim.as_ref().map(|aim| &aim.frame), deadline).await;
-        if let Some(aim) = &aim {
-            let ready = aim.prepare("press", deadline).await?;
-            before.note_followed(ready.followed.as_deref());
-            aim.focus(deadline).await?;
+        let mut before = match &aim {
+            Some(aim) => {
+                let (before, _) = aim.approach("press", deadline).await?;
+                aim.focus(deadline).await?;
+                before
+            }
+            None => self.before(None, deadline).await,
+        };
+        if key.stroke.key == "Enter" && key.modifiers == Modifiers::default() {
+            before.expects = Expects::Sending;
         }
         strike(self, key, deadline).await?;
         self.after(before, deadline).await

@@ -2,6 +2,7 @@
 
 mod answer;
 mod area;
+mod before;
 mod click;
 mod delivery;
 mod drag;
@@ -14,7 +15,9 @@ mod scroll;
 mod select;
 mod settle;
 mod target;
+mod tell;
 
+pub(crate) use before::Interrupted;
 pub use keys::Key;
 
 use crate::{Dialog, Error, Ref, TabSummary};

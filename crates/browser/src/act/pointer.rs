@@ -27,10 +27,9 @@ impl Tab {
     pub async fn hover(&self, target: &Target, deadline: Deadline) -> Result<Acted, Error> {
         self.enter(deadline).await?;
         let aim = Aim::take(self, target, deadline).await?;
-        let (mut before, ready) =
-            futures::join!(self.before(Some(&aim.frame), deadline), aim.prepare("hover", deadline));
+        let (mut before, ready) = aim.approach("hover", deadline).await?;
         let reached = Reach { action: "hover", guard: false, modifiers: Modifiers::default() };
-        let ready = reached.go(&aim, ready?, deadline).await?;
+        let ready = reached.go(&aim, ready, deadline).await?;
         before.note_followed(ready.followed.as_deref());
         self.after(before, deadline).await
     }

@@ -50,10 +50,7 @@ impl Tab {
     pub async fn select(&self, target: &Target, values: &[String], deadline: Deadline) -> Result<Selected, Error> {
         self.enter(deadline).await?;
         let aim = Aim::take(self, target, deadline).await?;
-        let (mut before, ready) =
-            futures::join!(self.before(Some(&aim.frame), deadline), aim.prepare("select", deadline));
-        let ready = ready?;
-        before.note_followed(ready.followed.as_deref());
+        let (before, ready) = aim.approach("select", deadline).await?;
         match choose(&aim, values, deadline).await? {
             Choice::Native { selected } => {
                 let acted = self.after(before, deadline).await?;
@@ -129,8 +126,8 @@ async fn entry(aim: &Aim<'_>, kind: Kind, value: &str, deadline: Deadline) -> Re
 
 /// A click on the way to a choice.
 async fn press(aim: &Aim<'_>, deadline: Deadline) -> Result<(), Error> {
-    let (before, ready) = futures::join!(aim.tab.before(Some(&aim.frame), deadline), aim.prepare("click", deadline));
-    let acted = click(aim, before, ready?, ClickOptions::default(), deadline).await?;
+    let (before, ready) = aim.approach("click", deadline).await?;
+    let acted = click(aim, before, ready, ClickOptions::default(), deadline).await?;
     match acted.changes.dialogs.into_iter().find(|dialog| !dialog.closed) {
         Some(dialog) => Err(Error::DialogOpen(dialog)),
         None => Ok(()),

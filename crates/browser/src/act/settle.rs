@@ -1,63 +1,44 @@
-//! Waiting until what an action started is done, and saying what it changed.
+//! Waiting until what an action started is done.
+//!
+//! What is waited for: a navigation that the page asked for or that is on its way; the answers to requests that were made
+//! since the action, and to those that follow from them; a frame and the timers that are due at once; changes of the
+//! document until it rests; a sign of work (`aria-busy`, a progress bar, an animation without end) that was not there
+//! before; and, where an element is bound to have an effect and shows none, its first sign. The limit: what a timer does
+//! later, after an action that showed no sign of anything, is not waited for, since browsers do not tell of timers.
 
 use std::time::Duration;
 
-use futures::future::join_all;
+use futures::future::{join_all, select_all};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::delivery::{crash, unless_interrupted};
+use super::before::{Before, Expects};
+use super::delivery::unless_interrupted;
 use super::target::words;
-use super::{Acted, Changes};
-use crate::session::summary;
-use crate::tab::{FrameState, PageState, is_blank};
-use crate::world::{World, WorldError};
-use crate::{Deadline, Error, Tab, WaitUntil};
+use crate::tab::PageState;
+use crate::world::WorldError;
+use crate::{Deadline, Error, Tab};
 
-/// How long the answers to requests that an action made are waited for.
+/// How long the answers to requests that an action made, and to those that follow from them, are waited for.
 const REQUESTS: Duration = Duration::from_secs(2);
-/// The same for requests that follow from those.
-const MORE_REQUESTS: Duration = Duration::from_millis(300);
+/// The same for requests that the page also made before, as one that polls does.
+const POLLS: Duration = Duration::from_millis(300);
 /// How long a page may take to come to rest, in milliseconds.
 const REST_MS: u32 = 300;
 /// The same once answers to its requests have come.
 const MORE_REST_MS: u32 = 100;
 /// How often requests are followed by others before the rest is left to run.
-const ROUNDS: u32 = 3;
-/// How long a new tab may take until it has an address.
-const NEW_TAB: Duration = Duration::from_millis(500);
+const ROUNDS: u32 = 6;
+/// The same for requests that the page also made before.
+const POLL_ROUNDS: u32 = 3;
+/// How long an effect that is bound to come may take to show its first sign.
+const FIRST_SIGN: Duration = Duration::from_millis(350);
 /// How long a navigation may take to begin once the page has asked for it.
 const BEGINS: Duration = Duration::from_millis(500);
-/// How long a browser whose tabs close may take to be known to be gone.
-const ENDS: Duration = Duration::from_millis(250);
 /// How long a tab that closes itself may take to be gone.
 const CLOSES: Duration = Duration::from_secs(1);
 /// The longest answer on changed outline lines, in characters.
 const OUTLINE_CHARS: u32 = 1_500;
-
-/// What there was before an action, and what was learned of it since.
-pub(super) struct Before {
-    url: String,
-    commits: u64,
-    same_document: u64,
-    departures: u64,
-    dialogs: u64,
-    downloads: u64,
-    file_choosers: u64,
-    requests: u64,
-    opened: u64,
-    watches: Vec<Watch>,
-    /// The page said that it closes its tab.
-    closing: bool,
-    changes: Changes,
-}
-
-/// A watched document.
-struct Watch {
-    frame: FrameState,
-    world: World,
-    mark: u32,
-}
 
 /// Where a press that was watched over went.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,85 +67,18 @@ struct PressAnswer {
     line: Option<String>,
 }
 
-impl Before {
-    /// Remarks that the ref now stands for the twin of an element that was replaced.
-    pub(super) fn note_followed(&mut self, twin: Option<&str>) {
-        if twin.is_some() {
-            self.note("the page had replaced the element; its only twin was taken instead");
-        }
-    }
-
-    /// How many documents the main frame had shown.
-    pub(super) fn commits(&self) -> u64 {
-        self.commits
-    }
-
-    /// Adds a remark of ours.
-    pub(super) fn note(&mut self, note: &str) {
-        if !self.changes.notes.iter().any(|known| known == note) {
-            self.changes.notes.push(note.to_owned());
-        }
-    }
-}
-
 impl Tab {
-    /// Takes note of what there is before an action in a frame.
-    pub(super) async fn before(&self, frame: Option<&FrameState>, deadline: Deadline) -> Before {
-        self.watched(self.unwatched(), frame, deadline).await
-    }
-
-    /// Watches the main document, and that of a frame, from now on.
-    pub(super) async fn watched(&self, mut before: Before, frame: Option<&FrameState>, deadline: Deadline) -> Before {
-        let main = self.state().borrow().main_frame().clone();
-        let inner = frame.filter(|frame| frame.id != main.id).cloned();
-        let frames: Vec<FrameState> = std::iter::once(main).chain(inner).collect();
-        // A document that cannot be watched yields no changed lines; that is no reason not to act.
-        let watches = join_all(frames.into_iter().map(|frame| watch(frame, deadline)));
-        // A dialog that opens meanwhile is found by whoever goes on.
-        let watches = unless_interrupted(self, watches).await.ok().flatten().unwrap_or_default();
-        before.watches = watches.into_iter().flatten().collect();
-        before
-    }
-
-    /// The same where no document can be asked.
-    pub(super) fn unwatched(&self) -> Before {
-        let opened = self.siblings().borrow().opened;
-        let state = self.state();
-        let state = state.borrow();
-        Before {
-            url: state.main_frame().url.clone(),
-            commits: state.commits,
-            same_document: state.same_document,
-            departures: state.departures,
-            dialogs: state.dialogs.total(),
-            downloads: state.downloads.total(),
-            file_choosers: state.file_choosers,
-            requests: state.requests.started(),
-            opened,
-            watches: Vec::new(),
-            closing: false,
-            changes: Changes::default(),
-        }
-    }
-
-    /// Waits until what the action started is done and says what it changed.
-    pub(super) async fn after(&self, mut before: Before, deadline: Deadline) -> Result<Acted, Error> {
-        self.settle(&mut before, deadline).await?;
-        self.tell(before, deadline).await
-    }
-
     /// Waits until nothing that the action started is pending.
     pub(super) async fn settle(&self, before: &mut Before, deadline: Deadline) -> Result<Press, Error> {
         let mut press = Press::Landed;
         let mut mark = before.requests;
+        let patience = deadline.at_most(REQUESTS);
         for round in 1..=ROUNDS {
             if self.moved(before) {
                 break;
             }
-            let Some(seen) =
-                unless_interrupted(self, self.look(before, if round == 1 { REST_MS } else { MORE_REST_MS }, deadline))
-                    .await?
-            else {
+            let rest = if round == 1 { REST_MS } else { MORE_REST_MS };
+            let Some(seen) = unless_interrupted(self, self.look(before, rest, deadline)).await? else {
                 break;
             };
             if let (1, Some(found)) = (round, seen?) {
@@ -175,8 +89,7 @@ impl Tab {
                 break;
             }
             let until = self.state().borrow().requests.started();
-            let patience = if round == 1 { REQUESTS } else { MORE_REQUESTS };
-            if !self.answered(before, mark, until, deadline.at_most(patience)).await? {
+            if !self.answered(before, (mark, until), round, patience).await? && !self.stirs(before, deadline).await? {
                 break;
             }
             mark = until;
@@ -193,7 +106,8 @@ impl Tab {
             let argument = json!({ "mark": watch.mark, "maxChars": OUTLINE_CHARS, "timeoutMs": rest_ms });
             watch.world.call::<_, Settled>("settle", &argument, deadline).await
         }));
-        let leaves = self.until("the document", deadline, |state| state.commits > before.commits);
+        let leaves = |state: &PageState| state.commits > before.commits || state.pending.is_some();
+        let leaves = self.until("the document", deadline, leaves);
         let settled = tokio::select! {
             biased;
             settled = settled => settled,
@@ -269,11 +183,25 @@ impl Tab {
         }
     }
 
-    /// Waits for the answers to the requests that were started between two marks. False where there are none.
-    async fn answered(&self, before: &Before, mark: u64, until: u64, patience: Deadline) -> Result<bool, Error> {
-        if !self.state().borrow().requests.data_since(mark, until) {
+    /// Waits for the answers to the requests that were started between two marks. False where there are none, or none
+    /// that are worth waiting for in this round.
+    async fn answered(
+        &self,
+        before: &Before,
+        (mark, until): (u64, u64),
+        round: u32,
+        patience: Deadline,
+    ) -> Result<bool, Error> {
+        let (any, new) = {
+            let state = self.state();
+            let requests = &state.borrow().requests;
+            (requests.data_since(mark, until), requests.new_data_since(before.requests, mark, until))
+        };
+        let polls = round > 1 && !new;
+        if !any || polls && round > POLL_ROUNDS {
             return Ok(false);
         }
+        let patience = if polls { patience.at_most(POLLS) } else { patience };
         let rests = |state: &PageState| {
             !state.requests.data_since(mark, until)
                 || state.dialog.is_some()
@@ -284,6 +212,59 @@ impl Tab {
             Ok(()) | Err(Error::TimedOut { .. } | Error::PageGone(_)) => Ok(true),
             Err(error) => Err(error),
         }
+    }
+
+    /// Waits for the first sign of an effect that is bound to come. False where none is, or none came.
+    async fn stirs(&self, before: &mut Before, deadline: Deadline) -> Result<bool, Error> {
+        let expects = std::mem::take(&mut before.expects);
+        let came = match expects {
+            Expects::Nothing => true,
+            Expects::Effect | Expects::Sending => !self.unchanged(before),
+            Expects::Suggestions => before.changes.outline.iter().any(|line| line.starts_with('+')),
+        };
+        let requests = self.state().borrow().requests.started();
+        if came || requests > before.requests {
+            return Ok(false);
+        }
+        let patience = deadline.at_most(FIRST_SIGN);
+        let milliseconds = u64::try_from(patience.remaining().as_millis()).unwrap_or_default();
+        let pages = before.watches.iter().map(|watch| {
+            // Suggestions follow on what the typing itself changed.
+            let mark = (expects != Expects::Suggestions).then_some(watch.mark);
+            let argument = json!({ "mark": mark, "timeoutMs": milliseconds, "enter": expects == Expects::Sending });
+            Box::pin(async move {
+                #[derive(Deserialize)]
+                struct Stirred {
+                    stirred: bool,
+                }
+                match watch.world.call::<_, Stirred>("stir", &argument, patience.with_grace()).await {
+                    Ok(Stirred { stirred }) => stirred,
+                    // The document may have gone.
+                    Err(_) => true,
+                }
+            })
+        });
+        let pages = async {
+            let mut pages: Vec<_> = pages.collect();
+            while !pages.is_empty() {
+                let (stirred, _, others) = select_all(pages).await;
+                if stirred {
+                    return true;
+                }
+                pages = others;
+            }
+            false
+        };
+        let known = |state: &PageState| happened(before, state) || state.requests.started() > requests;
+        let known = self.until("the first sign of an effect", patience, known);
+        let mut siblings = self.siblings().clone();
+        let opened = siblings.wait_for(|tabs| tabs.opened > before.opened);
+        Ok(tokio::select! {
+            biased;
+            known = known => known.is_ok(),
+            Ok(_) = opened => true,
+            stirred = pages => stirred,
+        })
     }
 
     /// Whether the main frame is on its way to another document, or there.
@@ -298,105 +279,17 @@ impl Tab {
         let opened = self.siblings().borrow().opened;
         let state = self.state();
         let state = state.borrow();
-        before.changes.outline.is_empty()
-            && opened == before.opened
-            && !state.closed
-            && state.commits == before.commits
-            && state.main_frame().url == before.url
-            && state.dialogs.total() == before.dialogs
-            && state.downloads.total() == before.downloads
-            && state.file_choosers == before.file_choosers
-    }
-
-    /// Waits for the new document and holds it to the policy.
-    async fn arrive(&self, before: &mut Before, deadline: Deadline) -> Result<(), Error> {
-        let complete = match self.loaded(WaitUntil::Load, deadline).await {
-            Ok(complete) => complete,
-            Err(Error::TimedOut { .. }) => {
-                before.note("the next document is still on its way");
-                false
-            }
-            Err(Error::PageGone(_)) if self.state().borrow().closed => return Ok(()),
-            Err(error) => return Err(error),
-        };
-        before.changes.still_busy = !complete;
-        let state = self.state();
-        if state.borrow().dialog.is_some() || state.borrow().commits == before.commits {
-            return Ok(());
-        }
-        let landed = self.landed()?;
-        before.changes.status_code = landed.status_code;
-        before.changes.outline.clear();
-        before.changes.more_outline = 0;
-        if landed.url == before.url {
-            before.note("the page was loaded anew");
-        }
-        Ok(())
-    }
-
-    /// The page after an action.
-    pub(super) async fn tell(&self, before: Before, deadline: Deadline) -> Result<Acted, Error> {
-        if self.state().borrow().closed && !before.closing {
-            let connection = self.page().connection();
-            if deadline.at_most(ENDS).bound("the browser", connection.closed()).await.is_ok() {
-                return Err(Error::BrowserGone("it ended during the action".to_owned()));
-            }
-        }
-        let mut changes = before.changes;
-        self.tell_tabs(before.opened, &mut changes, deadline).await;
-        {
-            let state = self.state();
-            let state = state.borrow();
-            changes.dialogs = state.dialogs.since(before.dialogs).cloned().collect();
-            changes.downloads = state.downloads.since(before.downloads).cloned().collect();
-            changes.file_chooser = state.file_choosers > before.file_choosers;
-            if state.crashed {
-                return Err(crash());
-            }
-        }
-        let url = self.url();
-        changes.url = (url != before.url).then(|| url.clone());
-        let title = match self.entry(deadline.with_grace()).await {
-            Ok((_, title)) => title,
-            Err(error) if !self.state().borrow().closed => return Err(error),
-            Err(_) => String::new(),
-        };
-        changes.tab_closed = self.state().borrow().closed;
-        Ok(Acted { url, title, changes })
-    }
-
-    /// The tabs that opened meanwhile, once they have an address.
-    async fn tell_tabs(&self, opened: u64, changes: &mut Changes, deadline: Deadline) {
-        let tabs = self.siblings().borrow().clone();
-        let new = usize::try_from(tabs.opened.saturating_sub(opened)).unwrap_or(usize::MAX);
-        if new == 0 {
-            return;
-        }
-        let listed = tabs.list.len();
-        let patience = deadline.with_grace().at_most(NEW_TAB);
-        let fresh = tabs.list.iter().enumerate().skip(listed.saturating_sub(new));
-        let told = join_all(fresh.map(|(index, tab)| async move {
-            let addressed = |state: &PageState| !is_blank(&state.main_frame().url);
-            // A window may well be opened without an address.
-            let _ = tab.until("a new tab", patience, addressed).await;
-            (!tab.state().borrow().closed).then_some((index, tab))
-        }));
-        for (index, tab) in told.await.into_iter().flatten() {
-            let active = Some(tab.target()) == tabs.active.as_ref();
-            changes.new_tabs.push(summary(tab, index, active, patience).await);
-        }
-        if changes.new_tabs.len() < new {
-            changes.notes.push("a tab opened and closed again".to_owned());
-        }
+        before.changes.outline.is_empty() && opened == before.opened && !state.closed && !happened(before, &state)
     }
 }
 
-async fn watch(frame: FrameState, deadline: Deadline) -> Option<Watch> {
-    #[derive(Deserialize)]
-    struct Watching {
-        mark: u32,
-    }
-    let world = World::of(&frame, deadline).await.ok()?;
-    let watching: Watching = world.call("watch", &json!({}), deadline).await.ok()?;
-    Some(Watch { frame, world, mark: watching.mark })
+/// Whether the browser has told of something that an action may have led to.
+fn happened(before: &Before, state: &PageState) -> bool {
+    state.pending.is_some()
+        || state.commits != before.commits
+        || state.same_document != before.same_document
+        || state.main_frame().url != before.url
+        || state.dialogs.total() != before.dialogs
+        || state.downloads.total() != before.downloads
+        || state.file_choosers != before.file_choosers
 }

@@ -36,6 +36,10 @@ pub(super) struct Ready {
     pub(super) rect: Rect,
     /// Whether a pointer at the point would meet the element.
     pub(super) clear: bool,
+    /// Whether an action on it is bound to have an effect, if not at once.
+    pub(super) promising: bool,
+    /// Since when the document is watched, where that was asked for.
+    pub(super) mark: u32,
     /// The outline line of the twin that the ref was followed to.
     pub(super) followed: Option<String>,
 }
@@ -107,8 +111,17 @@ impl<'a> Aim<'a> {
 
     /// Waits until the element is attached, visible, still and enabled, scrolled into its frame's view.
     pub(super) async fn prepare(&self, action: &str, deadline: Deadline) -> Result<Ready, Error> {
+        self.get_ready(action, false, deadline).await
+    }
+
+    /// The same, and watches the document from before that on.
+    pub(super) async fn prepare_watched(&self, action: &str, deadline: Deadline) -> Result<Ready, Error> {
+        self.get_ready(action, true, deadline).await
+    }
+
+    async fn get_ready(&self, action: &str, watch: bool, deadline: Deadline) -> Result<Ready, Error> {
         let budget = u64::try_from(deadline.remaining().as_millis()).unwrap_or(u64::MAX);
-        let argument = json!({ "id": self.id, "action": action, "timeoutMs": READY_MS.min(budget) });
+        let argument = json!({ "id": self.id, "action": action, "timeoutMs": READY_MS.min(budget), "watch": watch });
         self.call("prepare", &argument, deadline).await
     }
 

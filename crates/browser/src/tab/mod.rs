@@ -5,8 +5,8 @@ mod requests;
 mod state;
 mod task;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use bathy_cdp::protocol::page::{GetNavigationHistory, NavigationEntry};
@@ -20,6 +20,7 @@ use tokio::sync::{Mutex, watch};
 pub(crate) use state::{FrameState, PageState};
 pub(crate) use task::{Charter, Rules};
 
+use crate::act::Interrupted;
 use crate::artifact::Artifacts;
 use crate::context::Tabs;
 use crate::page::RefTable;
@@ -67,6 +68,8 @@ struct Shared {
     /// Which number stands for which element. Held across awaits on the page, hence asynchronous.
     refs: Mutex<RefTable>,
     cursors: Mutex<Cursors>,
+    /// What an action watched that a dialog has taken over.
+    interrupted: std::sync::Mutex<Interrupted>,
 }
 
 impl Tab {
@@ -90,6 +93,7 @@ impl Tab {
                 siblings,
                 refs: Mutex::default(),
                 cursors: Mutex::default(),
+                interrupted: std::sync::Mutex::default(),
             }),
             _witness: None,
         }
@@ -140,6 +144,15 @@ impl Tab {
 
     pub(crate) fn refs(&self) -> &Mutex<RefTable> {
         &self.shared.refs
+    }
+
+    /// Keeps what an action watched until the dialog that took it over is answered.
+    pub(crate) fn keep_interrupted(&self, interrupted: Interrupted) {
+        *self.shared.interrupted.lock().unwrap_or_else(PoisonError::into_inner) = interrupted;
+    }
+
+    pub(crate) fn take_interrupted(&self) -> Interrupted {
+        std::mem::take(&mut *self.shared.interrupted.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Whose tab this is and what it may load.
@@ -230,7 +243,8 @@ impl Tab {
         Ok((bounded(&url, URL_LIMIT), title))
     }
 
-    /// Ends a script that holds the page up, so that the page can be left.
+    /// Ends a script that holds the page up, so that the page can be left. Once a load of the same process is on its
+    /// way that is too late: the browser then holds back all commands for the page.
     pub(crate) async fn unstick(&self) {
         use bathy_cdp::protocol::runtime::{Evaluate, TerminateExecution};
         let probe = Evaluate { expression: "1".to_owned(), silent: Some(true), ..Evaluate::default() };

@@ -279,7 +279,7 @@ impl Task {
                 });
             }
             if event.redirect_response.is_none() {
-                self.state.send_modify(|state| state.requests.start(event.request_id, &kind));
+                self.state.send_modify(|state| state.requests.start(event.request_id, &kind, &event.request.url));
             }
         } else if let Some(event) = message.decode::<LoadingFinished>() {
             self.state.send_modify(|state| state.requests.end(&event.request_id));

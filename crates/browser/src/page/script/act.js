@@ -2,30 +2,36 @@
 
 /** The next frame, or a moment later where frames do not come (background tabs, headless without a screen). */
 const nextFrame = (limit = 40) => new Promise((resolve) => {
-  let done = false;
+  let timer = 0;
   const finish = () => {
-    if (done) return;
-    done = true;
+    // A timer that is left behind would look like one of the page's.
+    clearTimeout(timer);
     resolve();
   };
+  timer = setTimeout(finish, limit);
   requestAnimationFrame(finish);
-  setTimeout(finish, limit);
 });
 /** So long; by frames too, since no timer runs in a frame that is sandboxed without scripts. */
 const pause = (ms) => new Promise((resolve) => {
   const end = now() + ms;
-  const tick = () => (now() >= end ? resolve() : requestAnimationFrame(tick));
-  setTimeout(resolve, ms);
+  let done = false;
+  const finish = () => {
+    done = true;
+    clearTimeout(timer);
+    resolve();
+  };
+  const tick = () => {
+    if (done) return;
+    if (now() >= end) finish();
+    else requestAnimationFrame(tick);
+  };
+  const timer = setTimeout(finish, ms);
   requestAnimationFrame(tick);
 });
 
-/** Until the page's timers that are due by now have run, or for long enough where a frame has no timers. */
-const dueTimers = () => new Promise((resolve) => {
-  const end = now() + 60;
-  const tick = () => (now() >= end ? resolve() : requestAnimationFrame(tick));
-  setTimeout(resolve, 5);
-  requestAnimationFrame(tick);
-});
+/** Until the page's timers that are due by now have run, or for long enough where a frame has no timers. Those that are due later
+ *  cannot be seen from here: an idle moment ends before the next timer, but none comes in time after input. */
+const dueTimers = () => pause(5);
 
 const kindOf = (element) => {
   const tag = tagOf(element);
@@ -166,10 +172,11 @@ const lands = (target, hit) => {
   return tagOf(target) === 'option' && hit === closest(target, 'select');
 };
 
-const prepare = async ({ id, action = 'click', timeoutMs = 1500 }) => {
+const prepare = async ({ id, action = 'click', timeoutMs = 1500, watch: watched = false }) => {
   const end = now() + timeoutMs;
+  const mark = watched ? watch().mark : 0;
   let scrolled = false;
-    let problem = null;
+  let problem = null;
   let before = null;
   let replaced = false;
   for (;;) {
@@ -199,7 +206,7 @@ const prepare = async ({ id, action = 'click', timeoutMs = 1500 }) => {
           before = null;
           continue;
         }
-        return prepared(pass, element, staged, best, rect, Boolean(scrolled), replaced);
+        return { ...prepared(pass, element, staged, best, rect, Boolean(scrolled), replaced), mark };
       }
     }
     const fast = problem.code === 'stale' || problem.code === 'readonly' || problem.code === 'kind';
@@ -210,12 +217,59 @@ const prepare = async ({ id, action = 'click', timeoutMs = 1500 }) => {
   }
 };
 
-/** Whether the page stands still as far as is known, so that an element need not be looked at twice. */
-const restful = () => watching.roots.has(document) && now() - watching.last > 100 && documentAnimations(document).every((one) => one.playState !== 'running');
+/** A page that was not touched for so long stands still, in milliseconds: three frames. */
+const STILL_MS = 50;
+
+/** Whether the page stands still as far as is known, so that an element need not be looked at twice: nothing moves by itself,
+ *  nothing scrolled, and nothing was touched since the page was seen at rest, or for a while. */
+const restful = () => {
+  observer.takeRecords().forEach(() => { watching.version += 1; });
+  if (!watching.roots.has(document) || now() - watching.scrolled < STILL_MS) return false;
+  if (watching.rested !== watching.version && now() - watching.last < STILL_MS) return false;
+  return documentAnimations(document).every((one) => one.playState !== 'running');
+};
+
+/** Whether an action on an element that shows no effect at once is bound to have one: a link that leads elsewhere, a button that
+ *  sends a form which may be sent, a button that opens something. */
+const promising = (element) => {
+  const link = closest(element, 'a[href]');
+  if (link && tagOf(link) === 'a') {
+    const [to, here] = [linkTarget(link), location.href].map((url) => url.split('#')[0]);
+    return /^https?:/.test(to) && to !== here;
+  }
+  const button = closest(element, 'button,input,[aria-haspopup]');
+  if (!button) return false;
+  if ((attribute(button, 'aria-haspopup') ?? 'false') !== 'false') return true;
+  return sends(button);
+};
+
+const buttonType = getter(HTMLButtonElement.prototype, 'type');
+const buttonForm = getter(HTMLButtonElement.prototype, 'form');
+const inputForm = getter(HTMLInputElement.prototype, 'form');
+
+/** Whether a button sends its form as it stands. */
+const sends = (button) => {
+  const isButton = tagOf(button) === 'button';
+  if (!isButton && tagOf(button) !== 'input') return false;
+  const type = isButton ? buttonType(button) : inputType(button);
+  if (type !== 'submit' && !(type === 'image' && !isButton)) return false;
+  return maySend(isButton ? buttonForm(button) : inputForm(button));
+};
+const maySend = (form) => form !== null && (hasAttribute(form, 'novalidate') || !matches(form, ':invalid'));
+
+/** Whether text in a field brings suggestions, which come a moment after the last key. */
+const suggests = (element) => {
+  if (tagOf(element) === 'input' && inputType(element) === 'search') return true;
+  const role = attribute(element, 'role');
+  return role === 'combobox' || role === 'searchbox' || !['', 'none'].includes(attribute(element, 'aria-autocomplete') ?? '');
+};
+
+/** Whether Enter in the field that has the focus sends its form. */
+const entersForm = (element) => element !== null && tagOf(element) === 'input' && kindOf(element) !== 'button' && maySend(inputForm(element));
 
 const prepared = (pass, element, staged, point, rect, scrolled, followed) => {
   const line = sayElement(pass, element);
-  const result = { id: ids.get(element), line, kind: kindOf(element), x: point.x, y: point.y, clear: lands(staged, deepestAt(point.x, point.y)), scrolled, rect: { x: rect.left, y: rect.top, width: rect.width, height: rect.height } };
+  const result = { id: ids.get(element), line, kind: kindOf(element), x: point.x, y: point.y, clear: lands(staged, deepestAt(point.x, point.y)), scrolled, promising: promising(element), rect: { x: rect.left, y: rect.top, width: rect.width, height: rect.height } };
   if (followed) result.followed = line;
   if (staged !== element) result.via = sayElement(pass, staged);
   if (tagOf(element) === 'a' && hasAttribute(element, 'href')) {

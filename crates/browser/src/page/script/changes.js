@@ -1,7 +1,11 @@
 // What happened since: a quiet watch on the document (observers of this world are invisible to the page's), waiting,
 // and the difference between the outline then and now.
 
-const watching = { version: 0, last: now(), roots: new WeakSet(), targets: new Set(), records: false };
+const watching = {
+  version: 0, last: now(), roots: new WeakSet(), targets: new Set(), records: false,
+  /** The version at which the page was last seen at rest, and when something scrolled last. */
+  rested: -1, scrolled: -Infinity,
+};
 
 const observer = new MutationObserver((records) => {
   watching.version += 1;
@@ -18,6 +22,7 @@ const watchRoot = (root) => {
   if (watching.roots.has(root)) return;
   watching.roots.add(root);
   observer.observe(root, { subtree: true, childList: true, attributes: true, characterData: true });
+  listen(root, 'scroll', () => { watching.scrolled = now(); }, { capture: true, passive: true });
 };
 
 const SNAPSHOT_CHARS = 12000;
@@ -44,16 +49,16 @@ const snapshot = () => {
   return { lines, capped, version: watching.version, focus: activeElement(), took: now() - pass.deadline + 30 };
 };
 
-const watch = () => {
+const watch = ({ last = false } = {}) => {
   for (const scope of knownScopes()) watchRoot(scope);
   observer.takeRecords();
   watching.targets.clear();
   watching.records = true;
   const mark = (lastMark += 1);
   // An untouched page whose outline takes long is not read again.
-  const reuse = latest && latest.version === watching.version && latest.took > 10;
+  const reuse = latest && (last || (latest.version === watching.version && latest.took > 10));
   latest = reuse ? latest : snapshot();
-  snapshots.set(mark, latest);
+  snapshots.set(mark, { ...latest, focus: activeElement(), clock: timelineTime(documentTimeline(document)), busy: new WeakSet(busyElements()) });
   snapshots.delete(mark - 4);
   return { mark };
 };
@@ -194,16 +199,54 @@ const conditionMet = (wanted, textGone, id, gone) => {
   }
 };
 
-/** What an action changed once what it set off has come to rest. A page that nothing touched is looked at for one frame. */
-const settle = async ({ mark, maxChars, timeoutMs = 300 }) => {
+const documentTimeline = getter(Document.prototype, 'timeline');
+const timelineTime = getter(AnimationTimeline.prototype, 'currentTime');
+const busyElements = () => knownScopes().flatMap((scope) => [...queryAll(scope, '[aria-busy=true],progress:not([value]),[role=progressbar]:not([aria-valuenow])')].slice(0, 100));
+
+/** Whether the page shows a sign of work that was not there before: something busy, or an animation without end. */
+const atWork = (before) => {
+  const pass = new Pass(30);
+  if (busyElements().some((element) => !before.busy.has(element) && boxShown(pass, factsOf(pass, element)))) return true;
+  return documentAnimations(document).slice(0, 200).some((one) => one.playState === 'running' && one.startTime > before.clock
+    && one.effect?.getComputedTiming().endTime === Infinity && isElement(one.effect.target) && boxShown(pass, factsOf(pass, one.effect.target)));
+};
+
+const since = (mark) => {
   const before = snapshots.get(mark);
   if (!before) throw new Refusal('stale', 'nothing was watched under this mark: the document is new');
+  observer.takeRecords().forEach(() => { watching.version += 1; });
+  return before;
+};
+
+/** How long a sign of work is waited for to go, in milliseconds. */
+const WORK_MS = 700;
+
+/** What an action changed once what it set off has come to rest. A page that nothing touched is looked at for one frame. */
+const settle = async ({ mark, maxChars, timeoutMs = 300 }) => {
+  const before = since(mark);
   // Timers of the page that are due at once are before ours in the queue.
   await Promise.all([nextFrame(20), dueTimers()]);
-  observer.takeRecords().forEach(() => { watching.version += 1; });
-  const touched = before.version !== watching.version || animating();
-  const rests = !touched || await quiet(timeoutMs);
+  since(mark);
+  let rests = true;
+  if (before.version !== watching.version || animating()) {
+    rests = await quiet(timeoutMs);
+    for (const end = now() + WORK_MS; atWork(before); await pause(30)) {
+      rests = false;
+      if (now() >= end) break;
+    }
+    if (!rests && !atWork(before)) rests = await quiet(timeoutMs);
+  }
+  if (rests) watching.rested = watching.version;
   return { ...changes({ mark, maxChars }), quiet: rests, press: endGuard(), closing: window.closed };
+};
+
+/** Until something changes since the mark, or since now, or for so long. `enter`: only if Enter was to send the form of the focused field. */
+const stir = async ({ mark, timeoutMs, enter = false }) => {
+  const { version, focus } = mark ? since(mark) : watching;
+  if (enter && !entersForm(focus)) return { stirred: false };
+  const end = now() + timeoutMs;
+  while (version === watching.version && now() < end) await pause(Math.min(20, end - now()));
+  return { stirred: version !== watching.version };
 };
 
 const layers = () => {

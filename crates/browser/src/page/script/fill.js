@@ -39,7 +39,7 @@ const fillBegin = ({ id, value, clear = true }) => {
       focusElement(element, { preventScroll: true });
       placeCaret(element, clear);
       const limit = Number(attribute(element, 'maxlength') ?? -1);
-      return { done: false, kind, focused: activeElement() === element, maxLength: limit >= 0 ? limit : null, value: rawValue(element) };
+      return { done: false, kind, focused: activeElement() === element, suggests: suggests(element), maxLength: limit >= 0 ? limit : null, value: rawValue(element) };
     }
     case 'contenteditable': {
       const host = editorOf(element);

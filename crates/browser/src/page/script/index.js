@@ -49,8 +49,9 @@
 // ACTING
 //   resolve({id}|{selector}) → {id, line, tag, kind, followed?}; kind: "text"|"date"|"range"|"color"|"checkbox"|"radio"|
 //     "file"|"select"|"contenteditable"|"button"|"link"|"frame"|"other"
-//   prepare({id, action: "click"|"hover"|"fill"|"select"|"drag"|"scroll"|"press", timeoutMs?=1500})
-//     → {id, line, kind, x, y, rect: {x,y,width,height}, scrolled: bool, followed?, href?, target?, via?: line}
+//   prepare({id, action: "click"|"hover"|"fill"|"select"|"drag"|"scroll"|"press", timeoutMs?=1500, watch?: bool})
+//     → {id, line, kind, x, y, rect: {x,y,width,height}, scrolled: bool, promising: bool, mark, followed?, href?, target?, via?: line}
+//     `promising`: an action on it is bound to have an effect, if not at once; `mark`: with `watch`, as of watch().
 //     waits until attached, visible, stable and enabled, scrolls only if needed; x,y in this frame's viewport, in CSS px.
 //     `via`: a visible label stands in for a hidden control. Errors as above.
 //   hit({id, x, y, guard?: bool}) → {hit: true} (with `guard` the next press is watched over, see guard.js) or {hit: false, cover: {id, line}, leaving: bool}; `leaving`: the cover is on its way out.
@@ -71,8 +72,9 @@
 //   toggle state: describe({id}).states
 // WAITING AND CHANGES
 //   waitFor({text|textGone|id|gone: id, timeoutMs}) → {met: bool, waitedMs, line?}
-//   watch({}) → {mark}: starts to watch; settle({mark, maxChars?, timeoutMs?=300}) → {lines: ["+ …", "- …", "~ …"], more: n,
+//   watch({last?}) → {mark}: starts to watch, with `last` as of the last look; settle({mark, maxChars?, timeoutMs?=300}) → {lines: ["+ …", "- …", "~ …"], more: n,
 //     quiet: bool, press: {outcome: "target"|"other"|"none", line?}, closing: bool}: since mark, once the page has come to rest
+//   stir({mark?, timeoutMs, enter?}) → {stirred: bool}: once something changes since mark
 //   layers() → {modal: line|null, focus: id|null, url, title, readyState}
 //   audit({}) → {nodes: [{path: [int], role, name}]}: for the oracle test against Chromium's accessibility tree
 
@@ -150,7 +152,7 @@ const audit = () => {
   return { nodes };
 };
 
-const functions = { outline, observe, text, find, describe, frames, newNodes, adoptListeners, resolve, prepare, hit, viewport, reveal, drawn, focus, fillBegin, fillEnd, value, select, scroll, scrollPoint, scrolled, waitFor, watch, settle, layers, audit };
+const functions = { outline, observe, text, find, describe, frames, newNodes, adoptListeners, resolve, prepare, hit, viewport, reveal, drawn, focus, fillBegin, fillEnd, value, select, scroll, scrollPoint, scrolled, waitFor, watch, settle, stir, layers, audit };
 
 const answer = (problem) => {
   if (problem instanceof Refusal) {

@@ -1,0 +1,110 @@
+//! Saying what came of an action.
+
+use std::time::Duration;
+
+use futures::future::join_all;
+
+use super::before::{Before, Interrupted};
+use super::delivery::crash;
+use super::{Acted, Changes};
+use crate::session::summary;
+use crate::tab::{PageState, is_blank};
+use crate::{Deadline, Error, Tab, WaitUntil};
+
+/// How long a new tab may take until it has an address.
+const NEW_TAB: Duration = Duration::from_millis(500);
+/// How long a browser whose tabs close may take to be known to be gone.
+const ENDS: Duration = Duration::from_millis(250);
+
+impl Tab {
+    /// Waits until what the action started is done and says what it changed.
+    pub(super) async fn after(&self, mut before: Before, deadline: Deadline) -> Result<Acted, Error> {
+        self.settle(&mut before, deadline).await?;
+        self.tell(before, deadline).await
+    }
+
+    /// Waits for the new document and holds it to the policy.
+    pub(super) async fn arrive(&self, before: &mut Before, deadline: Deadline) -> Result<(), Error> {
+        let complete = match self.loaded(WaitUntil::Load, deadline).await {
+            Ok(complete) => complete,
+            Err(Error::TimedOut { .. }) => {
+                before.note("the next document is still on its way");
+                false
+            }
+            Err(Error::PageGone(_)) if self.state().borrow().closed => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        before.changes.still_busy = !complete;
+        let state = self.state();
+        if state.borrow().dialog.is_some() || state.borrow().commits == before.commits {
+            return Ok(());
+        }
+        let landed = self.landed()?;
+        before.changes.status_code = landed.status_code;
+        before.changes.outline.clear();
+        before.changes.more_outline = 0;
+        if landed.url == before.url {
+            before.note("the page was loaded anew");
+        }
+        Ok(())
+    }
+
+    /// The page after an action.
+    pub(super) async fn tell(&self, before: Before, deadline: Deadline) -> Result<Acted, Error> {
+        if self.state().borrow().closed && !before.closing {
+            let connection = self.page().connection();
+            if deadline.at_most(ENDS).bound("the browser", connection.closed()).await.is_ok() {
+                return Err(Error::BrowserGone("it ended during the action".to_owned()));
+            }
+        }
+        if self.state().borrow().dialog.is_some() {
+            self.keep_interrupted(Interrupted::of(before.watches));
+        }
+        let mut changes = before.changes;
+        self.tell_tabs(before.opened, &mut changes, deadline).await;
+        {
+            let state = self.state();
+            let state = state.borrow();
+            changes.dialogs = state.dialogs.since(before.dialogs).cloned().collect();
+            changes.downloads = state.downloads.since(before.downloads).cloned().collect();
+            changes.file_chooser = state.file_choosers > before.file_choosers;
+            if state.crashed {
+                return Err(crash());
+            }
+        }
+        let url = self.url();
+        changes.url = (url != before.url).then(|| url.clone());
+        let title = match self.entry(deadline.with_grace()).await {
+            Ok((_, title)) => title,
+            Err(error) if !self.state().borrow().closed => return Err(error),
+            Err(_) => String::new(),
+        };
+        changes.tab_closed = self.state().borrow().closed;
+        Ok(Acted { url, title, changes })
+    }
+
+    /// The tabs that opened meanwhile, once they have an address.
+    async fn tell_tabs(&self, opened: u64, changes: &mut Changes, deadline: Deadline) {
+        let tabs = self.siblings().borrow().clone();
+        let new = usize::try_from(tabs.opened.saturating_sub(opened)).unwrap_or(usize::MAX);
+        if new == 0 {
+            return;
+        }
+        let listed = tabs.list.len();
+        let patience = deadline.with_grace().at_most(NEW_TAB);
+        let fresh = tabs.list.iter().enumerate().skip(listed.saturating_sub(new));
+        let told = join_all(fresh.map(|(index, tab)| async move {
+            let addressed = |state: &PageState| !is_blank(&state.main_frame().url);
+            // A window may well be opened without an address.
+            let _ = tab.until("a new tab", patience, addressed).await;
+            (!tab.state().borrow().closed).then_some((index, tab))
+        }));
+        for (index, tab) in told.await.into_iter().flatten() {
+            let active = Some(tab.target()) == tabs.active.as_ref();
+            changes.new_tabs.push(summary(tab, index, active, patience).await);
+        }
+        if changes.new_tabs.len() < new {
+            changes.notes.push("a tab opened and closed again".to_owned());
+        }
+    }
+}
