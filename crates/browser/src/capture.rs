@@ -8,6 +8,7 @@ pub use bathy_cdp::protocol::page::ScreenshotFormat;
 use bathy_cdp::protocol::page::{CaptureScreenshot, GetLayoutMetrics, Rectangle, Viewport};
 use bytes::Bytes;
 
+use crate::artifact::ArtifactName;
 use crate::{Deadline, Error, Tab, Target};
 
 /// The longest side of a picture in pixels; the common limit of model interfaces.
@@ -83,7 +84,7 @@ impl Tab {
             ScreenshotFormat::Webp => ("webp", "image/webp"),
             ScreenshotFormat::Png | ScreenshotFormat::Other => ("png", "image/png"),
         };
-        let path = self.artifacts().write("screenshot", extension, bytes.clone()).await?;
+        let path = self.artifacts().write(ArtifactName::fresh("screenshot", extension), bytes.clone()).await?;
         let (url, title) = self.entry(deadline.with_grace()).await?;
         Ok(Screenshot { path, bytes, mime_type, width, height, url, title })
     }

@@ -13,6 +13,7 @@ use bathy_policy::{Policy, PolicyConfig};
 use tokio::sync::{mpsc, watch};
 
 use crate::deadline::COMMAND_TIMEOUT;
+use crate::download::{Downloads, Keeper, Surroundings};
 use crate::instance::{Instance, PageEvent};
 use crate::storage::Visited;
 use crate::tab::{Charter, Rules};
@@ -46,6 +47,9 @@ pub(crate) struct Context {
     tabs: watch::Receiver<Tabs>,
     active: mpsc::UnboundedSender<TargetId>,
     visited: Visited,
+    downloads: Downloads,
+    /// None once the context is closed.
+    keeper: Option<Keeper>,
     /// A call was underway when the browser ended, and told its caller.
     met_end: Arc<AtomicBool>,
 }
@@ -69,6 +73,14 @@ impl Context {
         let (sender, tabs) = watch::channel(Tabs::default());
         let (active, activations) = mpsc::unbounded_channel();
         let visited = Visited::default();
+        let surroundings = Surroundings {
+            charter: charters.clone(),
+            ledger: instance.gate().ledger().clone(),
+            artifacts: instance.artifacts().clone(),
+            staging: instance.staging(),
+            limit: instance.max_download_bytes(),
+        };
+        let (keeper, downloads) = Keeper::start(instance.connection(), &id, surroundings).await?;
         let rules = Rules {
             visited: visited.clone(),
             user_agent: instance.user_agent().cloned(),
@@ -78,10 +90,21 @@ impl Context {
             hold_documents: instance.hold_documents(),
             early_script: (instance.level() == Level::Browser).then_some(EARLY_SCRIPT),
             tabs: tabs.clone(),
+            downloads: downloads.clone(),
         };
         tokio::spawn(follow(events, activations, sender, rules));
-        let context =
-            Self { id, instance: Arc::clone(instance), door, charter, tabs, active, visited, met_end: Arc::default() };
+        let context = Self {
+            id,
+            instance: Arc::clone(instance),
+            door,
+            charter,
+            tabs,
+            active,
+            visited,
+            downloads,
+            keeper: Some(keeper),
+            met_end: Arc::default(),
+        };
         context.open_tab().await?.ready(Deadline::after(FIRST_PAGE)).await?;
         Ok(context)
     }
@@ -122,6 +145,10 @@ impl Context {
         self.tabs.clone()
     }
 
+    pub(crate) fn downloads(&self) -> &Downloads {
+        &self.downloads
+    }
+
     /// Opens a blank tab at the end and makes it the active one.
     pub(crate) async fn open_tab(&self) -> Result<Tab, Error> {
         let create = CreateTarget {
@@ -156,10 +183,13 @@ impl Context {
     }
 
     /// Ends the context and waits until the browser has let go of it.
-    pub(crate) async fn close(self) {
+    pub(crate) async fn close(mut self) {
         let dispose = DisposeBrowserContext { browser_context_id: self.id.clone() };
         // A browser that is gone has let go of it.
         let _ = self.instance.connection().browser().call(dispose, COMMAND_TIMEOUT).await;
+        if let Some(keeper) = self.keeper.take() {
+            keeper.close().await;
+        }
     }
 }
 

@@ -33,6 +33,10 @@ pub struct EngineOptions {
     pub artifacts_directory: Option<PathBuf>,
     /// The file that sessions take their cookies and storage from and leave them in.
     pub storage_state: Option<StorageFile>,
+    /// Where files lie that may be uploaded; none may when absent.
+    pub uploads_directory: Option<PathBuf>,
+    /// The most bytes of a downloaded file.
+    pub max_download_bytes: u64,
     /// How long a browser may take to start.
     pub launch_timeout: Duration,
 }

@@ -13,7 +13,7 @@ use bathy_cdp::protocol::target::{
 };
 use bathy_cdp::protocol::{SessionId, TargetId, browser};
 use bathy_cdp::{Connection, Lane};
-use bathy_chromium::{FindError, LaunchOptions, Launched, Level, Process};
+use bathy_chromium::{Directories, FindError, LaunchOptions, Launched, Level, Process};
 use bathy_egress::Gate;
 use bathy_policy::Policy;
 use tokio::net::TcpListener;
@@ -22,6 +22,7 @@ use tokio::sync::{Mutex, mpsc};
 use crate::artifact::Artifacts;
 use crate::context::Context;
 use crate::deadline::COMMAND_TIMEOUT;
+use crate::download::Staging;
 use crate::engine::EngineOptions;
 use crate::{Error, engine};
 
@@ -46,6 +47,10 @@ pub(crate) struct Instance {
     gate: Gate,
     level: Level,
     artifacts: Artifacts,
+    directories: Directories,
+    /// The user that the browser runs as, where it is not ours.
+    user: Option<u32>,
+    max_download_bytes: u64,
     hold_documents: bool,
     user_agent: Option<Arc<str>>,
     listeners: Listeners,
@@ -90,7 +95,7 @@ impl Instance {
         options: &EngineOptions,
         artifacts: Artifacts,
     ) -> Result<Arc<Self>, Error> {
-        let Launched { process, reader, writer, level, gate_listener, .. } = launched;
+        let Launched { process, reader, writer, level, gate_listener, directories, .. } = launched;
         if let Some(listener) = gate_listener {
             TcpListener::from_std(listener)
                 .and_then(|listener| gate.attach_shared(listener))
@@ -119,6 +124,9 @@ impl Instance {
             gate,
             level,
             artifacts,
+            directories,
+            user: process.user_id(),
+            max_download_bytes: options.max_download_bytes,
             // A session may narrow its documents; what pages load besides stays as the operator lists it.
             user_agent,
             hold_documents: options.policy.config().allowed_resource_hosts.is_some(),
@@ -147,6 +155,16 @@ impl Instance {
 
     pub(crate) fn artifacts(&self) -> &Artifacts {
         &self.artifacts
+    }
+
+    /// Where the browser writes downloads.
+    pub(crate) fn staging(&self) -> Staging {
+        Staging::new(self.directories.downloads(), self.user)
+    }
+
+    /// The most bytes of a downloaded file.
+    pub(crate) fn max_download_bytes(&self) -> u64 {
+        self.max_download_bytes
     }
 
     pub(crate) fn hold_documents(&self) -> bool {
@@ -256,6 +274,10 @@ async fn route(connection: Connection, mut lane: Lane, listeners: Listeners, use
     let mut targets: HashMap<TargetId, SessionId> = HashMap::new();
     while let Some(message) = lane.next().await {
         if let Some(event) = message.decode::<AttachedToTarget>() {
+            if event.target_info.r#type == "browser" {
+                // Another session of ours with the browser itself.
+                continue;
+            }
             if event.target_info.r#type != "page" {
                 let worker = connection.session(event.session_id);
                 if let Some(agent) = &user_agent {

@@ -9,12 +9,14 @@ use bathy_policy::{CheckedUrl, Host, Purpose, Refusal};
 use url::Url;
 
 use crate::tab::{PageState, is_blank};
-use crate::{Deadline, Dialog, Error, Tab};
+use crate::{Deadline, Dialog, Download, Error, Tab};
 
 /// A document whose load has made no progress for so long, after it could be read, counts as loaded.
 const STALLED: Duration = Duration::from_millis(1_500);
 /// A document that cannot be read and has waited for nothing for so long is held up by a script of its own.
 const STUCK: Duration = Duration::from_secs(4);
+/// How long a download may take to begin once the browser has said that there is one.
+const BEGINS: Duration = Duration::from_secs(1);
 /// For the wait until the network is idle.
 const IDLE: Duration = Duration::from_millis(500);
 /// How often a condition is looked at that time alone can change.
@@ -57,7 +59,7 @@ pub struct Navigation {
     /// HTTP status of the document; none where it came from a cache of the browser or within the document.
     pub status_code: Option<u16>,
     /// The URL gave a download instead of a document; the page is unchanged.
-    pub download: bool,
+    pub download: Option<Download>,
     /// The page was still loading when its budget ended; what there is can be read.
     pub still_loading: bool,
     /// Dialogs that opened meanwhile: alerts closed by themselves, or the one that is open now.
@@ -81,15 +83,14 @@ impl Tab {
             Err(CallError::TimedOut { .. }) => return Err(deadline.error("the document")),
             Err(error) => return Err(error.into()),
         };
-        if navigated.is_download == Some(true) {
-            return self.stayed(&leaving, true, deadline).await;
-        }
         match navigated.error_text {
             None => {}
             // The answer was empty (204, 205), or it became a download.
             Some(text) if text == "net::ERR_ABORTED" => {
-                let download = self.state().borrow().downloads.total() > leaving.downloads;
-                return self.stayed(&leaving, download, deadline).await;
+                if navigated.is_download == Some(true) {
+                    self.downloads().begins(leaving.downloads, deadline.at_most(BEGINS)).await;
+                }
+                return self.stayed(&leaving, deadline).await;
             }
             Some(text) => {
                 leaving.stop = None;
@@ -252,7 +253,7 @@ impl Tab {
             commits: state.commits,
             same_document: state.same_document,
             dialogs: state.dialogs.total(),
-            downloads: state.downloads.total(),
+            downloads: self.downloads().begun(),
             stop: Some(self.clone()),
         })
     }
@@ -302,6 +303,7 @@ impl Tab {
             return Err(self.refused_page(&landed.url));
         }
         if failed {
+            self.check(&landed.url).map_err(Error::Refused)?;
             return Err(self.failure(&landed.url, "the document could not be loaded"));
         }
         self.check(&landed.url).map_err(Error::Refused)?;
@@ -331,14 +333,16 @@ impl Tab {
             url: self.url(),
             title,
             status_code: landed.status_code.filter(|_| moved),
-            download: false,
+            download: None,
             still_loading,
             dialogs: state.dialogs.since(leaving.dialogs).cloned().collect(),
         })
     }
 
     /// Nothing came to be shown: the page is what it was.
-    async fn stayed(&self, leaving: &Leaving, download: bool, deadline: Deadline) -> Result<Navigation, Error> {
+    async fn stayed(&self, leaving: &Leaving, deadline: Deadline) -> Result<Navigation, Error> {
+        let own = |download: &Download| download.tab.as_ref() == Some(self.target());
+        let download = self.downloads().since(leaving.downloads).into_iter().find(own);
         let (url, title) = self.entry(deadline.with_grace()).await?;
         let dialogs = self.state().borrow().dialogs.since(leaving.dialogs).cloned().collect();
         Ok(Navigation { url, title, status_code: None, download, still_loading: false, dialogs })
@@ -375,7 +379,7 @@ struct Leaving {
     commits: u64,
     same_document: u64,
     dialogs: u64,
-    downloads: u64,
+    downloads: usize,
     stop: Option<Tab>,
 }
 

@@ -10,7 +10,7 @@ use tokio::sync::{Mutex, watch};
 
 use crate::context::{Context, Tabs};
 use crate::storage::Keeper;
-use crate::{Deadline, Engine, Error, Tab};
+use crate::{Deadline, Download, Engine, Error, Tab};
 
 /// What a session may be given.
 #[derive(Debug, Clone, Default)]
@@ -51,6 +51,8 @@ struct Shared {
     level: Level,
     /// Its cookies and storage, where the operator has a file for them.
     keeper: Option<Keeper>,
+    /// Downloads of contexts that ended with their browser.
+    past: Mutex<Vec<Download>>,
     /// Held while a context is opened, so that two callers do not open two.
     life: Mutex<Life>,
     /// The tabs of the latest context.
@@ -80,7 +82,9 @@ impl Session {
         let level = context.instance().level();
         let tabs = watch::Sender::new(Some(context.tabs()));
         let life = Mutex::new(Life::Open(context));
-        Ok(Self { shared: Arc::new(Shared { engine, options, policy, level, keeper, life, tabs }) })
+        Ok(Self {
+            shared: Arc::new(Shared { engine, options, policy, level, keeper, past: Mutex::default(), life, tabs }),
+        })
     }
 
     /// Its name in the ledger.
@@ -111,6 +115,8 @@ impl Session {
         {
             let told = context.met_end().load(Ordering::Acquire);
             let reason = context.instance().reason().await;
+            // What was under way is known to have ended by now, as the connection is.
+            self.shared.past.lock().await.extend(context.downloads().list());
             *life = Life::Lost;
             self.shared.tabs.send_replace(None);
             if !told {
@@ -154,6 +160,41 @@ impl Session {
             summary(tab, index, active, deadline)
         });
         Ok(join_all(summaries).await)
+    }
+
+    /// All downloads, in the order in which they began.
+    ///
+    /// # Errors
+    /// [`Error::SessionClosed`].
+    pub async fn downloads(&self) -> Result<Vec<Download>, Error> {
+        let life = self.shared.life.lock().await;
+        let mut downloads = self.shared.past.lock().await.clone();
+        match &*life {
+            Life::Open(context) => {
+                context.downloads().caught_up().await;
+                downloads.extend(context.downloads().list());
+            }
+            Life::Lost => {}
+            Life::Closed => return Err(Error::SessionClosed),
+        }
+        for (index, download) in downloads.iter_mut().enumerate() {
+            download.index = index;
+        }
+        Ok(downloads)
+    }
+
+    /// Waits until no download is under way.
+    ///
+    /// # Errors
+    /// [`Error::TimedOut`], [`Error::SessionClosed`].
+    pub async fn wait_for_downloads(&self, deadline: Deadline) -> Result<(), Error> {
+        let downloads = match &*self.shared.life.lock().await {
+            Life::Open(context) => context.downloads().clone(),
+            Life::Lost => return Ok(()),
+            Life::Closed => return Err(Error::SessionClosed),
+        };
+        downloads.caught_up().await;
+        downloads.done(deadline).await
     }
 
     /// The URL of the active tab, as far as it is known without asking the page.

@@ -35,5 +35,5 @@ pub use flags::{Flag, documented_flags};
 pub use home::Directories;
 pub use janitor::Janitor;
 pub use launch::{GATE_PORT, LaunchError, LaunchOptions, Launched, launch};
-pub use os::Step;
+pub use os::{Step, free_bytes};
 pub use process::{Ending, Exit, Process};

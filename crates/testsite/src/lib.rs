@@ -23,6 +23,7 @@
 mod behaviours;
 mod canary;
 mod dns;
+mod files;
 mod pages;
 mod record;
 mod site;

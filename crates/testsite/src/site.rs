@@ -18,9 +18,9 @@ use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
-use crate::behaviours;
 use crate::pages::{self, Page, Variables};
 use crate::record::{Record, RecordedRequest, Report};
+use crate::{behaviours, files};
 
 /// The most that a request body may hold.
 const BODY_LIMIT: usize = 64 << 20;
@@ -198,6 +198,7 @@ impl Shared {
 
 fn router(shared: Arc<Shared>) -> Router {
     behaviours::routes()
+        .merge(files::routes())
         .fallback(async |State(shared): State<Arc<Shared>>, request: Request| shared.page(request.uri().path()).await)
         .layer(middleware::from_fn_with_state(Arc::clone(&shared), remember))
         .with_state(shared)

@@ -53,6 +53,9 @@ pub(crate) struct Landed {
     truncated: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     cursor: Option<String>,
+    /// The name that the site proposes for a download, in place of a page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    download: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
     #[serde(skip)]
@@ -71,12 +74,18 @@ impl Landed {
             text: String::new(),
             truncated: false,
             cursor: None,
+            download: None,
             notes: Vec::new(),
             read,
             dialogs: navigation.dialogs,
         };
-        if navigation.download {
-            landed.notes.push("the URL gave a download, the page is unchanged".to_owned());
+        if let Some(download) = navigation.download {
+            landed.notes.push(format!(
+                "the URL gave download {} ({}), the page is unchanged; browser_downloads tells more",
+                download.index,
+                download.state.word()
+            ));
+            landed.download = Some(escape::inline(&download.suggested_filename, 300));
             return landed;
         }
         if navigation.still_loading {
@@ -111,6 +120,9 @@ impl Output for Landed {
         text.page(&self.url, &self.title);
         for dialog in &self.dialogs {
             text.dialog(dialog);
+        }
+        if let Some(name) = &self.download {
+            text.page_text("download", name);
         }
         text.body(&self.text);
         write_rest(text, self.truncated, self.cursor.as_deref(), self.read.tool());

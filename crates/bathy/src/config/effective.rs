@@ -17,6 +17,9 @@ use bathy_tools::{Code, Failure, Selection, Settings};
 /// How long a browser may take to start.
 const LAUNCH_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// The most bytes of a downloaded file where nothing else is said.
+const MAX_DOWNLOAD_BYTES: u64 = 200_000_000;
+
 /// Entries that the ledger remembers for questions.
 const LEDGER_ENTRIES: usize = 4096;
 
@@ -40,6 +43,8 @@ pub(crate) struct Config {
     pub(crate) spare_sessions: usize,
     pub(crate) artifacts_directory: Option<PathBuf>,
     pub(crate) storage_state: Option<PathBuf>,
+    pub(crate) uploads_directory: Option<PathBuf>,
+    pub(crate) max_download_bytes: u64,
     pub(crate) ledger_file: Option<PathBuf>,
     pub(crate) selection: Selection,
     pub(crate) structured: bool,
@@ -71,6 +76,8 @@ impl Default for Config {
             spare_sessions: 1,
             artifacts_directory: None,
             storage_state: None,
+            uploads_directory: None,
+            max_download_bytes: MAX_DOWNLOAD_BYTES,
             ledger_file: None,
             selection: Selection::Default,
             structured: false,
@@ -107,6 +114,8 @@ impl Config {
             spare_sessions: self.spare_sessions,
             artifacts_directory: self.artifacts_directory.clone(),
             storage_state: self.storage_state.clone().map(StorageFile::at),
+            uploads_directory: self.uploads_directory.clone(),
+            max_download_bytes: self.max_download_bytes,
             launch_timeout: LAUNCH_TIMEOUT,
         })
     }

@@ -42,7 +42,7 @@ pub(crate) enum Raw {
 }
 
 /// Keys of the documentation that come with later versions: saying so beats ignoring them.
-pub(super) const NOT_YET: &[&str] = &["uploadsDir", "allowEvaluate", "isolation"];
+pub(super) const NOT_YET: &[&str] = &["allowEvaluate", "isolation"];
 
 /// The longest span that may be set, in milliseconds: a day.
 const DAY: u64 = 24 * 3600 * 1000;
@@ -229,6 +229,20 @@ pub(crate) const KEYS: &[Key] = &[
         "A file in Playwright's storage-state format that sessions take cookies and storage from when they start, and write their changes into when they close. It holds live credentials. Unset: nothing is kept",
         |config, raw| raw.path().map(|path| config.storage_state = Some(path)),
         |config| shown(config.storage_state.as_ref().map(|path| path.display())),
+    ),
+    key(
+        "maxDownloadBytes",
+        Kind::Number { least: 1, most: 1 << 50 },
+        "The most bytes of a downloaded file; a larger one is ended and removed",
+        |config, raw| raw.count().map(|bytes| config.max_download_bytes = bytes),
+        |config| config.max_download_bytes.to_string(),
+    ),
+    key(
+        "uploadsDir",
+        Kind::Path,
+        "Where files lie that may be uploaded, by their bare names. Unset: none may",
+        |config, raw| raw.path().map(|path| config.uploads_directory = Some(path)),
+        |config| shown(config.uploads_directory.as_ref().map(|path| path.display())),
     ),
     key(
         "ledgerFile",

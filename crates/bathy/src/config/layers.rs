@@ -239,8 +239,8 @@ mod tests {
             ),
             (problem("x = 1", &[], &[]), "/etc/bathy.toml sets `x`, which is not a key"),
             (
-                problem("uploadsDir = \"/x\"", &[], &[]),
-                "/etc/bathy.toml sets `uploadsDir`, which this version does not support; leave it out",
+                problem("allowEvaluate = true", &[], &[]),
+                "/etc/bathy.toml sets `allowEvaluate`, which this version does not support; leave it out",
             ),
             (
                 problem("maxSessions = 0", &[], &[]),

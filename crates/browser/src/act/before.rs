@@ -1,12 +1,13 @@
 //! What there was before an action, to be compared with what there is after it.
 
+use bathy_cdp::protocol::TargetId;
 use futures::future::join_all;
 use serde::Deserialize;
 use serde_json::json;
 
 use super::Changes;
 use super::delivery::unless_interrupted;
-use super::target::{Aim, Ready};
+use super::target::{Aim, Followed, Ready};
 use crate::tab::FrameState;
 use crate::world::World;
 use crate::{Deadline, Error, Tab};
@@ -18,12 +19,20 @@ pub(super) struct Before {
     pub(super) same_document: u64,
     pub(super) departures: u64,
     pub(super) dialogs: u64,
-    pub(super) downloads: u64,
+    pub(super) downloads: usize,
+    /// Documents that came to nothing.
+    pub(super) abandoned: u64,
+    /// The tabs that there were besides.
+    pub(super) others: Vec<TargetId>,
     pub(super) file_choosers: u64,
     pub(super) requests: u64,
     pub(super) opened: u64,
     pub(super) watches: Vec<Watch>,
     pub(super) expects: Expects,
+    /// The action is aimed at a link to a download.
+    pub(super) aimed: Option<Followed>,
+    /// A link to a download was followed.
+    pub(super) following: Option<Followed>,
     /// The page said that it closes its tab.
     pub(super) closing: bool,
     pub(super) changes: Changes,
@@ -87,6 +96,7 @@ impl Aim<'_> {
         let (around, ready) = futures::join!(around, self.prepare_watched(action, deadline));
         let ready = ready?;
         before.note_followed(ready.followed.as_deref());
+        before.aimed.clone_from(&ready.download);
         before.watches.extend(around.ok().flatten().flatten());
         before.watches.push(Watch { frame: self.frame.clone(), world: self.world.clone(), mark: ready.mark });
         Ok((before, ready))
@@ -129,7 +139,12 @@ impl Tab {
 
     /// The same where no document can be asked.
     pub(super) fn unwatched(&self) -> Before {
-        let opened = self.siblings().borrow().opened;
+        let (opened, others) = {
+            let tabs = self.siblings().borrow();
+            let others = tabs.list.iter().map(Self::target).filter(|target| *target != self.target());
+            (tabs.opened, others.cloned().collect())
+        };
+        let downloads = self.downloads().begun();
         let state = self.state();
         let state = state.borrow();
         Before {
@@ -138,12 +153,16 @@ impl Tab {
             same_document: state.same_document,
             departures: state.departures,
             dialogs: state.dialogs.total(),
-            downloads: state.downloads.total(),
+            downloads,
+            abandoned: state.abandoned,
+            others,
             file_choosers: state.file_choosers,
             requests: state.requests.started(),
             opened,
             watches: Vec::new(),
             expects: Expects::Nothing,
+            aimed: None,
+            following: None,
             closing: false,
             changes: Changes::default(),
         }

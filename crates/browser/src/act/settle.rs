@@ -14,7 +14,7 @@ use serde_json::json;
 
 use super::before::{Before, Expects};
 use super::delivery::unless_interrupted;
-use super::target::words;
+use super::target::{Followed, words};
 use crate::tab::PageState;
 use crate::world::WorldError;
 use crate::{Deadline, Error, Tab};
@@ -35,6 +35,10 @@ const POLL_ROUNDS: u32 = 3;
 const FIRST_SIGN: Duration = Duration::from_millis(350);
 /// How long a navigation may take to begin once the page has asked for it.
 const BEGINS: Duration = Duration::from_millis(500);
+/// How long a download may take to begin once the load of a document came to nothing.
+const DOWNLOAD_BEGINS: Duration = Duration::from_millis(200);
+/// How long a site may take to answer once a link to a download was followed.
+const DOWNLOAD_ANSWERS: Duration = Duration::from_secs(1);
 /// How long a tab that closes itself may take to be gone.
 const CLOSES: Duration = Duration::from_secs(1);
 /// The longest answer on changed outline lines, in characters.
@@ -59,6 +63,8 @@ struct Settled {
     press: PressAnswer,
     /// The document closes its own window.
     closing: bool,
+    /// A link to a download was followed.
+    download: Option<Followed>,
 }
 
 #[derive(Deserialize)]
@@ -94,8 +100,18 @@ impl Tab {
             }
             mark = until;
         }
+        self.download_begins(before, deadline).await;
         if self.moved(before) {
-            self.arrive(before, deadline).await?;
+            let arrived = self.arrive(before, deadline).await;
+            if let (Some(Followed { url, name }), Err(error)) =
+                (before.following.as_ref().or(before.aimed.as_ref()), &arrived)
+                && matches!(error, Error::Refused(_) | Error::RefusedByGate { .. })
+            {
+                self.downloads().refuse(url, name, &error.to_string(), self.target()).await;
+            }
+            arrived?;
+            // The document may have turned out to be a download on the way.
+            self.download_begins(before, deadline).await;
         }
         Ok(press)
     }
@@ -130,6 +146,9 @@ impl Tab {
                     }
                     more += settled.more;
                     busy |= !settled.quiet;
+                    if settled.download.is_some() {
+                        before.following = settled.download;
+                    }
                     closing |= settled.closing && watch.frame.parent.is_none();
                     let cover = settled.press.line.unwrap_or_default();
                     match settled.press.outcome.as_str() {
@@ -267,6 +286,31 @@ impl Tab {
         })
     }
 
+    /// Where the action may have begun a download, waits until it has, or until it turns out to be a page.
+    async fn download_begins(&self, before: &mut Before, deadline: Deadline) {
+        self.caught_up().await;
+        if self.moved(before) {
+            return;
+        }
+        let patience = if before.following.is_some() {
+            DOWNLOAD_ANSWERS
+        } else if self.state().borrow().abandoned > before.abandoned {
+            DOWNLOAD_BEGINS
+        } else {
+            return;
+        };
+        let patience = deadline.at_most(patience);
+        let commits = before.commits;
+        let page = |state: &PageState| state.pending.is_some() || state.commits > commits || state.dialog.is_some();
+        let begun = tokio::select! {
+            begun = self.downloads().begins(before.downloads, patience) => begun,
+            page = self.until("a download", patience, page) => page.is_ok(),
+        };
+        if !begun && before.following.is_some() {
+            before.note("a download was asked for and has not begun yet; browser_downloads tells");
+        }
+    }
+
     /// Whether the main frame is on its way to another document, or there.
     fn moved(&self, before: &Before) -> bool {
         let state = self.state();
@@ -279,7 +323,12 @@ impl Tab {
         let opened = self.siblings().borrow().opened;
         let state = self.state();
         let state = state.borrow();
-        before.changes.outline.is_empty() && opened == before.opened && !state.closed && !happened(before, &state)
+        before.changes.outline.is_empty()
+            && opened == before.opened
+            && before.following.is_none()
+            && self.downloads().begun() == before.downloads
+            && !state.closed
+            && !happened(before, &state)
     }
 }
 
@@ -290,6 +339,5 @@ fn happened(before: &Before, state: &PageState) -> bool {
         || state.same_document != before.same_document
         || state.main_frame().url != before.url
         || state.dialogs.total() != before.dialogs
-        || state.downloads.total() != before.downloads
         || state.file_choosers != before.file_choosers
 }

@@ -42,6 +42,16 @@ pub(super) struct Ready {
     pub(super) mark: u32,
     /// The outline line of the twin that the ref was followed to.
     pub(super) followed: Option<String>,
+    /// The link to a download that it is, or is part of.
+    pub(super) download: Option<Followed>,
+}
+
+/// A link to a download.
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct Followed {
+    pub(super) url: String,
+    /// The name that the page proposes; empty for that of the URL.
+    pub(super) name: String,
 }
 
 /// A sort of element, as far as acting on it differs.

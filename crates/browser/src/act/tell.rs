@@ -62,11 +62,15 @@ impl Tab {
         }
         let mut changes = before.changes;
         self.tell_tabs(before.opened, &mut changes, deadline).await;
+        self.caught_up().await;
+        self.downloads().caught_up().await;
+        let begun = self.downloads().since(before.downloads);
+        let mine = begun.into_iter().filter(|one| one.tab.as_ref().is_none_or(|tab| !before.others.contains(tab)));
+        changes.downloads = mine.map(|download| download.suggested_filename).collect();
         {
             let state = self.state();
             let state = state.borrow();
             changes.dialogs = state.dialogs.since(before.dialogs).cloned().collect();
-            changes.downloads = state.downloads.since(before.downloads).cloned().collect();
             changes.file_chooser = state.file_choosers > before.file_choosers;
             if state.crashed {
                 return Err(crash());

@@ -52,6 +52,8 @@ async fn roles_and_names_agree_with_chromiums_accessibility_tree() {
         spare_sessions: 0,
         artifacts_directory: None,
         storage_state: None,
+        uploads_directory: None,
+        max_download_bytes: 1 << 30,
         launch_timeout: Duration::from_secs(30),
     });
     let options = SessionOptions { id: "oracle".to_owned(), ..SessionOptions::default() };

@@ -23,6 +23,7 @@ pub(crate) use task::{Charter, Rules};
 use crate::act::Interrupted;
 use crate::artifact::Artifacts;
 use crate::context::Tabs;
+use crate::download::Downloads;
 use crate::page::RefTable;
 use crate::page::cursors::Cursors;
 use crate::{Deadline, Error};
@@ -65,6 +66,7 @@ struct Shared {
     ledger: Ledger,
     artifacts: Artifacts,
     siblings: watch::Receiver<Tabs>,
+    downloads: Downloads,
     /// Which number stands for which element. Held across awaits on the page, hence asynchronous.
     refs: Mutex<RefTable>,
     cursors: Mutex<Cursors>,
@@ -79,6 +81,7 @@ impl Tab {
         let (sender, state) = watch::channel(PageState::new(main, page.clone()));
         let (charter, ledger, artifacts, siblings) =
             (rules.charter.clone(), rules.ledger.clone(), rules.artifacts.clone(), rules.tabs.clone());
+        let downloads = rules.downloads.clone();
         let events = lane.progress();
         tokio::spawn(task::run(page.clone(), lane, sender, rules));
         Self {
@@ -91,6 +94,7 @@ impl Tab {
                 ledger,
                 artifacts,
                 siblings,
+                downloads,
                 refs: Mutex::default(),
                 cursors: Mutex::default(),
                 interrupted: std::sync::Mutex::default(),
@@ -136,6 +140,11 @@ impl Tab {
     /// The tabs of the same context, this one among them.
     pub(crate) fn siblings(&self) -> &watch::Receiver<Tabs> {
         &self.shared.siblings
+    }
+
+    /// The downloads of the same context.
+    pub(crate) fn downloads(&self) -> &Downloads {
+        &self.shared.downloads
     }
 
     pub(crate) fn cursors(&self) -> &Mutex<Cursors> {

@@ -28,8 +28,6 @@ pub(crate) struct PageState {
     pub(crate) dialog: Option<Dialog>,
     /// All dialogs, those closed by themselves too.
     pub(crate) dialogs: Recent<Dialog>,
-    /// Suggested names of downloads.
-    pub(crate) downloads: Recent<String>,
     pub(crate) requests: Requests,
     /// The main frame is on its way to another document.
     pub(crate) pending: Option<Pending>,
@@ -39,6 +37,8 @@ pub(crate) struct PageState {
     pub(crate) same_document: u64,
     /// Documents that the page in the main frame has asked for, in its own tab.
     pub(crate) departures: u64,
+    /// Documents, of any frame, that were on their way and gave nothing to show: downloads among them.
+    pub(crate) abandoned: u64,
     /// File choosers that were asked for.
     pub(crate) file_choosers: u64,
     /// HTML drags that began while drags were intercepted.
@@ -156,12 +156,12 @@ impl PageState {
             main,
             dialog: None,
             dialogs: Recent::default(),
-            downloads: Recent::default(),
             requests: Requests::default(),
             pending: None,
             commits: 0,
             same_document: 0,
             departures: 0,
+            abandoned: 0,
             file_choosers: 0,
             drags: Recent::default(),
             responses: Recent::default(),

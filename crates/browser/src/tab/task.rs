@@ -8,14 +8,14 @@ use bathy_cdp::protocol::input::DragIntercepted;
 use bathy_cdp::protocol::inspector::{self, TargetCrashed};
 use bathy_cdp::protocol::network::{self, LoadingFailed, LoadingFinished, RequestWillBeSent, ResponseReceived};
 use bathy_cdp::protocol::page::{
-    self, AddScriptToEvaluateOnNewDocument, DialogType, FileChooserOpened, FrameAttached, FrameDetached,
-    FrameNavigated, FrameRequestedNavigation, FrameStartedNavigating, FrameStoppedLoading, FrameTree, GetFrameTree,
-    HandleJavaScriptDialog, JavascriptDialogClosed, JavascriptDialogOpening, LifecycleEvent, NavigatedWithinDocument,
-    SetInterceptFileChooserDialog, SetLifecycleEventsEnabled,
+    self, AddScriptToEvaluateOnNewDocument, DialogType, DownloadWillBegin, FileChooserOpened, FrameAttached,
+    FrameDetached, FrameNavigated, FrameRequestedNavigation, FrameStartedNavigating, FrameStoppedLoading, FrameTree,
+    GetFrameTree, HandleJavaScriptDialog, JavascriptDialogClosed, JavascriptDialogOpening, LifecycleEvent,
+    NavigatedWithinDocument, SetInterceptFileChooserDialog, SetLifecycleEventsEnabled,
 };
 use bathy_cdp::protocol::runtime::RunIfWaitingForDebugger;
 use bathy_cdp::protocol::target::{AttachedToTarget, DetachedFromTarget, SetAutoAttach};
-use bathy_cdp::protocol::{FrameId, RequestId};
+use bathy_cdp::protocol::{FrameId, RequestId, TargetId};
 use bathy_cdp::{CallError, Lane, Message, Session};
 use bathy_egress::Ledger;
 use bathy_policy::Policy;
@@ -26,6 +26,7 @@ use super::state::{DocumentResponse, PageState, Pending};
 use crate::artifact::Artifacts;
 use crate::context::Tabs;
 use crate::deadline::COMMAND_TIMEOUT;
+use crate::download::Downloads;
 use crate::instance::user_agent_override;
 use crate::storage::{Visited, note_visit};
 use crate::{Dialog, DialogKind};
@@ -60,6 +61,8 @@ pub(crate) struct Rules {
     pub(crate) visited: Visited,
     /// What pages call themselves, where it is not the browser's own word.
     pub(crate) user_agent: Option<Arc<str>>,
+    /// The downloads of the same context.
+    pub(crate) downloads: Downloads,
     /// Script for each new document, before the page's own.
     pub(crate) early_script: Option<&'static str>,
 }
@@ -225,6 +228,9 @@ impl Task {
             self.dialog_opened(event, session);
         } else if message.decode::<JavascriptDialogClosed>().is_some() {
             self.state.send_modify(|state| state.dialog = None);
+        } else if let Some(event) = message.decode::<DownloadWillBegin>() {
+            let tab = TargetId(self.state.borrow().main.0.clone());
+            self.rules.downloads.begin(event, tab);
         } else if message.decode::<FileChooserOpened>().is_some() {
             self.state.send_modify(|state| state.file_choosers += 1);
         }
@@ -286,6 +292,9 @@ impl Task {
         } else if let Some(event) = message.decode::<LoadingFailed>() {
             self.state.send_modify(|state| {
                 state.requests.end(&event.request_id);
+                if event.error_text == ABORTED && event.r#type == "Document" {
+                    state.abandoned += 1;
+                }
                 // After any other failure the browser shows a page of its own, which ends the wait.
                 if event.error_text == ABORTED || event.canceled == Some(true) {
                     state.give_up(Some(&loader_of(&event.request_id)));

@@ -4,6 +4,7 @@
 
 mod act;
 mod capture;
+mod downloads;
 mod identity;
 mod leaks;
 mod lifetime;

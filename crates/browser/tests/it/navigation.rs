@@ -12,7 +12,7 @@ async fn a_page_is_loaded_and_named() {
     let url = stage.site.page("<title>Hello</title><h1>Hello</h1>");
     let landed = stage.tab.navigate(&url, WaitUntil::Load, soon()).await.unwrap();
     assert_eq!((landed.url.as_str(), landed.title.as_str(), landed.status_code), (url.as_str(), "Hello", Some(200)));
-    assert!(!landed.download && !landed.still_loading && landed.dialogs.is_empty());
+    assert!(landed.download.is_none() && !landed.still_loading && landed.dialogs.is_empty());
 }
 
 #[tokio::test]

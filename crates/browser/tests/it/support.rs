@@ -29,6 +29,8 @@ pub(crate) fn options(policy: Policy) -> EngineOptions {
         spare_sessions: 0,
         artifacts_directory: None,
         storage_state: None,
+        uploads_directory: None,
+        max_download_bytes: 1 << 30,
         launch_timeout: Duration::from_secs(30),
     }
 }

@@ -1,7 +1,7 @@
 //! Domain `Browser`: the program as a whole.
 
 use super::macros::{commands, events, known, objects};
-use super::{BrowserContextId, FrameId, Nothing};
+use super::{BrowserContextId, Nothing};
 
 objects! {
     /// The answer to [`GetVersion`].
@@ -43,17 +43,6 @@ commands! {
 }
 
 events! {
-    /// A download begins.
-    "Browser.downloadWillBegin" DownloadWillBegin {
-        /// The frame that asked for it.
-        frame_id: FrameId,
-        /// The download.
-        guid: String,
-        /// Its URL.
-        url: String,
-        /// The name that the site proposes.
-        suggested_filename: String,
-    }
     /// A download goes on.
     "Browser.downloadProgress" DownloadProgress {
         /// The download.

@@ -15,6 +15,7 @@ pub mod emulation;
 pub mod fetch;
 pub mod input;
 pub mod inspector;
+pub mod io;
 pub mod network;
 pub mod page;
 pub mod runtime;
@@ -56,6 +57,7 @@ pub fn known() -> Vec<(&'static str, &'static [&'static str])> {
         fetch::KNOWN,
         input::KNOWN,
         inspector::KNOWN,
+        io::KNOWN,
         network::KNOWN,
         page::KNOWN,
         runtime::KNOWN,

@@ -86,6 +86,8 @@ events! {
     "Network.loadingFailed" LoadingFailed {
         /// The request.
         request_id: RequestId,
+        /// `Document`, `Image`, `Fetch`, …
+        r#type: String,
         /// The browser's name of the failure, such as `net::ERR_CONNECTION_REFUSED`.
         error_text: String,
         ;

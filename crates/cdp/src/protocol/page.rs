@@ -227,6 +227,8 @@ commands! {
         /// Whether a tagged document is made.
         #[serde(rename = "generateTaggedPDF")]
         generate_tagged_p_d_f: bool,
+        /// `ReturnAsBase64` or `ReturnAsStream`.
+        transfer_mode: String,
     } -> PrintedPdf;
     /// Sizes of the page.
     "Page.getLayoutMetrics" GetLayoutMetrics {} -> LayoutMetrics;
@@ -353,6 +355,18 @@ events! {
         ;
         /// The input.
         backend_node_id: i64,
+    }
+    /// A download begins in a frame. The event of the same name of the domain `Browser` goes to every client, whatever
+    /// context it is about, and does not say which; this one goes to the page's.
+    "Page.downloadWillBegin" DownloadWillBegin {
+        /// The frame.
+        frame_id: FrameId,
+        /// The download.
+        guid: String,
+        /// Its URL.
+        url: String,
+        /// The name that the site proposes.
+        suggested_filename: String,
     }
     /// A window is about to be opened by this page.
     "Page.windowOpen" WindowOpen {

@@ -104,6 +104,8 @@ commands! {
         /// Flat mode; the only one used here.
         flatten: bool,
     } -> Attached;
+    /// Makes another session with the browser itself, with events of its own.
+    "Target.attachToBrowserTarget" AttachToBrowserTarget {} -> Attached;
     /// Ends a session.
     "Target.detachFromTarget" DetachFromTarget {
         ;

@@ -10,7 +10,8 @@ mod unix;
 pub(crate) use linux::{Confinement, Namespace, SocketFilter};
 #[cfg(target_os = "linux")]
 pub(crate) use unix::effective_identity;
-pub(crate) use unix::{ChildSetup, ClosedPort, ask_to_end, effective_user, end_group, free_bytes, high_copy};
+pub use unix::free_bytes;
+pub(crate) use unix::{ChildSetup, ClosedPort, ask_to_end, effective_user, end_group, high_copy};
 
 /// A step of confining the browser, between fork and exec.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -158,7 +158,10 @@ fn signal(target: libc::pid_t, signal: libc::c_int) {
 }
 
 /// The bytes that are free on the file system of `path`.
-pub(crate) fn free_bytes(path: &Path) -> io::Result<u64> {
+///
+/// # Errors
+/// The system's, such as for a path that is not there.
+pub fn free_bytes(path: &Path) -> io::Result<u64> {
     let path = CString::new(path.as_os_str().as_bytes())?;
     // SAFETY: all bytes zero is a valid `statvfs`.
     let mut found: libc::statvfs = unsafe { std::mem::zeroed() };

@@ -25,6 +25,14 @@ impl Stage {
     }
 
     pub(crate) async fn with(settings: Settings, artifacts_directory: Option<PathBuf>) -> Self {
+        Self::with_files(settings, artifacts_directory, None).await
+    }
+
+    pub(crate) async fn with_files(
+        settings: Settings,
+        artifacts_directory: Option<PathBuf>,
+        uploads_directory: Option<PathBuf>,
+    ) -> Self {
         let policy = PolicyConfig { allow_private_network: true, ..PolicyConfig::default() };
         let engine = Engine::new(EngineOptions {
             lookup: Lookup::of_this_process(),
@@ -36,6 +44,8 @@ impl Stage {
             spare_sessions: 0,
             artifacts_directory,
             storage_state: None,
+            uploads_directory,
+            max_download_bytes: 1 << 30,
             launch_timeout: Duration::from_secs(30),
         });
         let toolbox = Toolbox::new(engine.clone(), settings);

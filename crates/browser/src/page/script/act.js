@@ -276,6 +276,8 @@ const prepared = (pass, element, staged, point, rect, scrolled, followed) => {
     result.href = cut(linkTarget(element), 2000);
     result.target = attribute(element, 'target') ?? '';
   }
+  const file = closest(element, 'a[download][href]');
+  if (file && tagOf(file) === 'a') result.download = { url: cut(linkTarget(file), 2000), name: cut(attribute(file, 'download'), 500) };
   return result;
 };
 

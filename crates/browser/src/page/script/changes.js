@@ -49,7 +49,20 @@ const snapshot = () => {
   return { lines, capped, version: watching.version, focus: activeElement(), took: now() - pass.deadline + 30 };
 };
 
+// A download leaves no other trace until the site has answered. The browser tells it to the navigation of the document, for
+// links too that never were in it.
+const followed = { listening: false, events: [] };
+const downloadName = getter(NavigateEvent.prototype, 'downloadRequest');
+const destinationOf = getter(NavigateEvent.prototype, 'destination');
+const destinationUrl = getter(NavigationDestination.prototype, 'url');
+const noteFollowed = (event) => {
+  if (downloadName(event) !== null && followed.events.length < 10) followed.events.push(event);
+};
+
 const watch = ({ last = false } = {}) => {
+  if (!followed.listening) listen(window.navigation, 'navigate', noteFollowed);
+  followed.listening = true;
+  if (!last) followed.events = [];
   for (const scope of knownScopes()) watchRoot(scope);
   observer.takeRecords();
   watching.targets.clear();
@@ -237,7 +250,8 @@ const settle = async ({ mark, maxChars, timeoutMs = 300 }) => {
     if (!rests && !atWork(before)) rests = await quiet(timeoutMs);
   }
   if (rests) watching.rested = watching.version;
-  return { ...changes({ mark, maxChars }), quiet: rests, press: endGuard(), closing: window.closed };
+  const download = followed.events.find((event) => !isPrevented(event));
+  return { ...changes({ mark, maxChars }), quiet: rests, press: endGuard(), closing: window.closed, ...(download ? { download: { url: cut(destinationUrl(destinationOf(download)), 2000), name: cut(downloadName(download), 500) } } : {}) };
 };
 
 /** Until something changes since the mark, or since now, or for so long. `enter`: only if Enter was to send the form of the focused field. */

@@ -9,6 +9,7 @@ const unlisten = method(EventTarget.prototype, 'removeEventListener');
 const pathOfEvent = method(Event.prototype, 'composedPath');
 const swallow = method(Event.prototype, 'preventDefault');
 const stopHere = method(Event.prototype, 'stopImmediatePropagation');
+const isPrevented = getter(Event.prototype, 'defaultPrevented');
 const isTrusted = (event) => event.isTrusted === true;
 
 let guard = null;

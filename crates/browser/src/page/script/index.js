@@ -50,7 +50,7 @@
 //   resolve({id}|{selector}) → {id, line, tag, kind, followed?}; kind: "text"|"date"|"range"|"color"|"checkbox"|"radio"|
 //     "file"|"select"|"contenteditable"|"button"|"link"|"frame"|"other"
 //   prepare({id, action: "click"|"hover"|"fill"|"select"|"drag"|"scroll"|"press", timeoutMs?=1500, watch?: bool})
-//     → {id, line, kind, x, y, rect: {x,y,width,height}, scrolled: bool, promising: bool, mark, followed?, href?, target?, via?: line}
+//     → {id, line, kind, x, y, rect: {x,y,width,height}, scrolled: bool, promising: bool, mark, followed?, href?, target?, via?: line, download?: {url, name}}
 //     `promising`: an action on it is bound to have an effect, if not at once; `mark`: with `watch`, as of watch().
 //     waits until attached, visible, stable and enabled, scrolls only if needed; x,y in this frame's viewport, in CSS px.
 //     `via`: a visible label stands in for a hidden control. Errors as above.
@@ -73,7 +73,7 @@
 // WAITING AND CHANGES
 //   waitFor({text|textGone|id|gone: id, timeoutMs}) → {met: bool, waitedMs, line?}
 //   watch({last?}) → {mark}: starts to watch, with `last` as of the last look; settle({mark, maxChars?, timeoutMs?=300}) → {lines: ["+ …", "- …", "~ …"], more: n,
-//     quiet: bool, press: {outcome: "target"|"other"|"none", line?}, closing: bool}: since mark, once the page has come to rest
+//     quiet: bool, press: {outcome: "target"|"other"|"none", line?}, closing: bool, download?: {url, name}}: since mark, once the page has come to rest
 //   stir({mark?, timeoutMs, enter?}) → {stirred: bool}: once something changes since mark
 //   layers() → {modal: line|null, focus: id|null, url, title, readyState}
 //   audit({}) → {nodes: [{path: [int], role, name}]}: for the oracle test against Chromium's accessibility tree

@@ -1,0 +1,142 @@
+//! Lists downloads.
+
+use std::time::Duration;
+
+use bathy_browser::{Download, Error};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::action::Call;
+use crate::answer::Text;
+use crate::tool::{About, Common, Effect, Output, PageTool, Tool};
+use crate::{Failure, escape};
+
+/// What a wait gets where it names no budget.
+const WAIT: Duration = Duration::from_secs(30);
+/// What is left of the budget to say how things stand.
+const SLACK: Duration = Duration::from_millis(300);
+/// The most downloads in an answer: the latest.
+const LISTED: usize = 50;
+
+struct Downloads;
+
+inventory::submit!(Tool::in_session::<Downloads>());
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Params {
+    /// Until none is under way.
+    wait: Option<bool>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct List {
+    downloads: Vec<Entry>,
+    /// Earlier ones that are left out.
+    #[serde(skip_serializing_if = "is_zero")]
+    more: usize,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Entry {
+    index: usize,
+    url: String,
+    suggested_filename: String,
+    state: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total_bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_zero(value: &usize) -> bool {
+    *value == 0
+}
+
+impl PageTool for Downloads {
+    const ABOUT: About = About {
+        name: "browser_downloads",
+        aliases: &[],
+        title: "List downloads",
+        description: "Lists the session's downloads: state, size, and where the file is.",
+        effect: Effect::Read,
+        idempotent: true,
+        verb: "downloads",
+        example: r#"{"wait": true}"#,
+        everyday: false,
+        common: Common::Page,
+    };
+    type Params = Params;
+    type Output = List;
+
+    fn least_budget(params: &Params) -> Duration {
+        if params.wait == Some(true) { WAIT } else { Duration::ZERO }
+    }
+
+    async fn run(call: Call, params: Params) -> Result<List, Failure> {
+        if params.wait == Some(true) {
+            let budget = call.deadline().remaining().saturating_sub(SLACK);
+            match call.session().wait_for_downloads(call.deadline().at_most(budget)).await {
+                // The list tells which are still under way.
+                Ok(()) | Err(Error::TimedOut { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        let all = call.session().downloads().await?;
+        let more = all.len().saturating_sub(LISTED);
+        Ok(List { downloads: all.into_iter().skip(more).map(Entry::from).collect(), more })
+    }
+}
+
+impl From<Download> for Entry {
+    fn from(download: Download) -> Self {
+        let finished = download.state.path().is_some();
+        Self {
+            index: download.index,
+            url: download.url,
+            suggested_filename: escape::inline(&download.suggested_filename, 300),
+            state: download.state.word(),
+            path: download.state.path().map(|path| path.display().to_string()),
+            bytes: (finished || download.state.error().is_none()).then_some(download.bytes),
+            total_bytes: download.total_bytes.filter(|_| !finished),
+            error: download.state.error().map(|reason| escape::inline(reason, 500)),
+        }
+    }
+}
+
+impl Output for List {
+    fn write(&self, text: &mut Text) {
+        if self.downloads.is_empty() {
+            text.remark("there are no downloads");
+        }
+        for entry in &self.downloads {
+            let Entry { index, state, path, bytes, total_bytes, error, .. } = entry;
+            let size = match (bytes, total_bytes) {
+                (Some(bytes), Some(total)) => format!(", {bytes} of {total} bytes"),
+                (Some(bytes), None) => format!(", {bytes} bytes"),
+                (None, _) => String::new(),
+            };
+            let place = path.as_ref().map(|path| format!(", {}", escape::inline(path, 1000))).unwrap_or_default();
+            let why = error.as_ref().map(|error| format!(": {error}")).unwrap_or_default();
+            let line = format!("{state}{size}{place}{why}");
+            text.fact(&format!("download {index}"), line);
+        }
+        if self.more > 0 {
+            text.remark(format_args!("{} earlier ones are left out", self.more));
+        }
+        if self.downloads.iter().any(|entry| entry.state == "inProgress") {
+            text.remark("some are still under way; call again with `wait`");
+        }
+        for entry in &self.downloads {
+            text.page_text(&format!("download {} name", entry.index), &entry.suggested_filename);
+            text.page_url(&format!("download {} url", entry.index), &entry.url);
+        }
+    }
+}
