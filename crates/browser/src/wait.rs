@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use futures::future::join_all;
 use serde::{Deserialize, Serialize};
 
+use crate::act::unless_interrupted;
 use crate::tab::FrameState;
 use crate::world::{World, WorldError};
 use crate::{Deadline, Error, Ref, Tab, WaitUntil};
@@ -53,26 +54,42 @@ impl Tab {
     pub async fn wait(&self, what: &WaitFor, deadline: Deadline) -> Result<Waited, Error> {
         let began = Instant::now();
         self.enter(deadline).await?;
-        match what {
-            WaitFor::Text(text) => {
-                let condition = Condition { text: Some(text), ..Condition::default() };
-                self.wait_in_frames("the text", &condition, deadline).await?;
+        let waiting = self.wait_for(what, deadline);
+        if matches!(what, WaitFor::Time(_)) {
+            // This alone does not need the page.
+            waiting.await?;
+        } else {
+            match unless_interrupted(self, waiting).await? {
+                Some(waited) => waited?,
+                None => return Err(self.interruption()),
             }
-            WaitFor::TextGone(text) => self.wait_until_gone(text, deadline).await?,
-            WaitFor::Ref(reference) => self.wait_for_element(*reference, deadline).await?,
-            WaitFor::Url(pattern) => {
-                self.until("the URL", deadline, |state| url_matches(pattern, &state.main_frame().url)).await?;
-            }
-            WaitFor::Load(until) => {
-                if !self.loaded(*until, deadline).await? {
-                    return Err(deadline.error("the load"));
-                }
-            }
-            WaitFor::Time(span) => deadline.bound("the time", tokio::time::sleep(*span)).await?,
         }
         let waited = began.elapsed();
         let (url, title) = self.entry(deadline.with_grace()).await?;
         Ok(Waited { url, title, waited })
+    }
+
+    async fn wait_for(&self, what: &WaitFor, deadline: Deadline) -> Result<(), Error> {
+        match what {
+            WaitFor::Text(text) => {
+                let condition = Condition { text: Some(text), ..Condition::default() };
+                self.wait_in_frames("the text", &condition, deadline).await
+            }
+            WaitFor::TextGone(text) => self.wait_until_gone(text, deadline).await,
+            WaitFor::Ref(reference) => self.wait_for_element(*reference, deadline).await,
+            WaitFor::Url(pattern) => {
+                self.until("the URL", deadline, |state| url_matches(pattern, &state.main_frame().url)).await
+            }
+            WaitFor::Load(until) => {
+                let complete = self.loaded(*until, deadline).await?;
+                match self.state().borrow().dialog.clone() {
+                    Some(dialog) => Err(Error::DialogOpen(dialog)),
+                    None if complete => Ok(()),
+                    None => Err(deadline.error("the load")),
+                }
+            }
+            WaitFor::Time(span) => deadline.bound("the time", tokio::time::sleep(*span)).await,
+        }
     }
 
     /// Waits until one of the frames meets the condition.

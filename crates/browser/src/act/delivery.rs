@@ -26,7 +26,7 @@ pub(super) async fn deliver<C: Command>(tab: &Tab, command: C, deadline: Deadlin
 }
 
 /// Awaits something that the page must do; none when a dialog opens or the tab closes first.
-pub(super) async fn unless_interrupted<T>(tab: &Tab, future: impl Future<Output = T>) -> Result<Option<T>, Error> {
+pub(crate) async fn unless_interrupted<T>(tab: &Tab, future: impl Future<Output = T>) -> Result<Option<T>, Error> {
     let mut state = tab.state();
     let interrupted = async {
         let stops = |state: &PageState| state.dialog.is_some() || state.closed || state.crashed;

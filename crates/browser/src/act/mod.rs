@@ -18,6 +18,7 @@ mod target;
 mod tell;
 
 pub(crate) use before::Interrupted;
+pub(crate) use delivery::unless_interrupted;
 pub use keys::Key;
 
 use crate::{Dialog, Error, Ref, TabSummary};

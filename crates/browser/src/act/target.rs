@@ -223,7 +223,7 @@ impl<'a> Aim<'a> {
 
 impl Tab {
     /// The error for a call that cannot go on because a dialog is open or the page is gone.
-    pub(super) fn interruption(&self) -> Error {
+    pub(crate) fn interruption(&self) -> Error {
         let state = self.state();
         let state = state.borrow();
         match &state.dialog {

@@ -12,7 +12,7 @@ use std::time::Duration;
 use bathy_cdp::protocol::page::{GetNavigationHistory, NavigationEntry};
 use bathy_cdp::protocol::target::TargetInfo;
 use bathy_cdp::protocol::{FrameId, TargetId};
-use bathy_cdp::{Lane, Progress, Session};
+use bathy_cdp::{CallError, Lane, Progress, Session};
 use bathy_egress::{Ledger, LedgerEntry};
 use bathy_policy::{Purpose, Refusal};
 use tokio::sync::{Mutex, watch};
@@ -31,6 +31,10 @@ use crate::{Deadline, Error};
 /// The longest URL and title that are handed on, in characters.
 const URL_LIMIT: usize = 4_000;
 const TITLE_LIMIT: usize = 1_000;
+/// What the browser says of a page that is between two documents.
+const BETWEEN_DOCUMENTS: &str = "Not attached to an active page";
+/// How soon it is asked again then.
+const ASK_AGAIN: Duration = Duration::from_millis(10);
 /// A page that does not answer a trivial question for so long is taken to be stuck in a script.
 const LIVENESS: Duration = Duration::from_millis(400);
 
@@ -241,7 +245,17 @@ impl Tab {
     /// The URL and title as the browser itself shows them; the page is not asked, so that this works with
     /// an open dialog and with a page that is stuck.
     pub(crate) async fn entry(&self, deadline: Deadline) -> Result<(String, String), Error> {
-        let history = self.page().call(GetNavigationHistory {}, deadline.remaining()).await?;
+        let history = loop {
+            match self.page().call(GetNavigationHistory {}, deadline.remaining()).await {
+                // While one document takes the place of another the tab shows neither for a moment.
+                Err(CallError::Refused { message, .. })
+                    if message.starts_with(BETWEEN_DOCUMENTS) && !deadline.has_passed() =>
+                {
+                    tokio::time::sleep(ASK_AGAIN).await;
+                }
+                history => break history?,
+            }
+        };
         let NavigationEntry { url, title, .. } =
             history.entries.into_iter().nth(history.current_index).unwrap_or_default();
         // Where a document has no title, the browser shows its address there.

@@ -28,6 +28,8 @@ pub(crate) struct PageState {
     pub(crate) dialog: Option<Dialog>,
     /// All dialogs, those closed by themselves too.
     pub(crate) dialogs: Recent<Dialog>,
+    /// Alerts of the document that is shown.
+    pub(crate) alerts: u32,
     pub(crate) requests: Requests,
     /// The main frame is on its way to another document.
     pub(crate) pending: Option<Pending>,
@@ -156,6 +158,7 @@ impl PageState {
             main,
             dialog: None,
             dialogs: Recent::default(),
+            alerts: 0,
             requests: Requests::default(),
             pending: None,
             commits: 0,
@@ -275,6 +278,7 @@ impl PageState {
         if shown.id == self.main && new_document {
             self.commits += 1;
             self.pending = None;
+            self.alerts = 0;
             self.crashed = false;
         }
     }

@@ -13,7 +13,7 @@ use bathy_cdp::protocol::page::{
     GetFrameTree, HandleJavaScriptDialog, JavascriptDialogClosed, JavascriptDialogOpening, LifecycleEvent,
     NavigatedWithinDocument, SetInterceptFileChooserDialog, SetLifecycleEventsEnabled,
 };
-use bathy_cdp::protocol::runtime::RunIfWaitingForDebugger;
+use bathy_cdp::protocol::runtime::{RunIfWaitingForDebugger, TerminateExecution};
 use bathy_cdp::protocol::target::{AttachedToTarget, DetachedFromTarget, SetAutoAttach};
 use bathy_cdp::protocol::{FrameId, RequestId, TargetId};
 use bathy_cdp::{CallError, Lane, Message, Session};
@@ -35,6 +35,8 @@ use crate::{Dialog, DialogKind};
 const GATE_HEADER: &str = bathy_egress::REFUSAL_HEADER;
 /// The browser's word for a load that shows nothing: a download, an empty answer, a stop.
 const ABORTED: &str = "net::ERR_ABORTED";
+/// A script that has shown so many alerts in one document shows them for ever, and is ended.
+const ALERT_LIMIT: u32 = 50;
 /// Dialog texts are cut to this many characters before they are kept.
 const DIALOG_TEXT_LIMIT: usize = 2_000;
 
@@ -265,10 +267,14 @@ impl Task {
             closed,
         };
         if closed {
+            if self.state.borrow().alerts >= ALERT_LIMIT {
+                session.send(&TerminateExecution {});
+            }
             session.send(&HandleJavaScriptDialog { accept: true, prompt_text: None });
         }
         self.state.send_modify(|state| {
             state.dialogs.push(dialog.clone());
+            state.alerts += u32::from(closed);
             if !closed {
                 state.dialog = Some(dialog);
             }

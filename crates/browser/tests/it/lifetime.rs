@@ -200,6 +200,29 @@ async fn a_page_whose_process_dies_harms_no_other() {
     assert_eq!(marked.tab.title(soon()).await.unwrap(), "Recovered");
 }
 
+#[tokio::test]
+async fn a_page_whose_process_dies_in_the_middle_of_an_action_says_so_and_can_be_loaded_again() {
+    let marked = Marked::set().await;
+    let page = "<script src=/report.js></script><button id=it>It</button>
+        <script>watch(it, 'mousedown').onclick = () => { for (;;); }</script>";
+    marked.show(&marked.tab, page).await.unwrap();
+    let target = bathy_browser::Target::Selector("#it".to_owned());
+    let click = marked.tab.click(&target, bathy_browser::ClickOptions::default(), soon());
+    let (error, ()) = tokio::join!(click, async {
+        let pressed = marked.site.wait_report(|report| report.is("mousedown", "it"), AFTERWARDS).await;
+        assert!(pressed.is_some());
+        for renderer in renderers(marked.browser()) {
+            kill(renderer);
+        }
+    });
+    let error = error.unwrap_err();
+    assert!(matches!(&error, Error::PageGone(reason) if reason.contains("navigate")), "{error:?}");
+    let error = marked.tab.click(&target, bathy_browser::ClickOptions::default(), soon()).await.unwrap_err();
+    assert!(matches!(error, Error::PageGone(_)), "{error:?}");
+    marked.show(&marked.tab, "<title>Recovered</title>").await.unwrap();
+    assert_eq!(marked.tab.title(soon()).await.unwrap(), "Recovered");
+}
+
 /// The processes that show pages.
 fn renderers(browser: u32) -> BTreeSet<u32> {
     tree(browser)

@@ -71,7 +71,7 @@ const watch = ({ last = false } = {}) => {
   // An untouched page whose outline takes long is not read again.
   const reuse = latest && (last || (latest.version === watching.version && latest.took > 10));
   latest = reuse ? latest : snapshot();
-  snapshots.set(mark, { ...latest, focus: activeElement(), clock: timelineTime(documentTimeline(document)), busy: new WeakSet(busyElements()) });
+  snapshots.set(mark, { ...latest, focus: activeElement(), busy: new Set([...busyElements(), ...endless()]) });
   snapshots.delete(mark - 4);
   return { mark };
 };
@@ -212,16 +212,15 @@ const conditionMet = (wanted, textGone, id, gone) => {
   }
 };
 
-const documentTimeline = getter(Document.prototype, 'timeline');
-const timelineTime = getter(AnimationTimeline.prototype, 'currentTime');
 const busyElements = () => knownScopes().flatMap((scope) => [...queryAll(scope, '[aria-busy=true],progress:not([value]),[role=progressbar]:not([aria-valuenow])')].slice(0, 100));
+/** Animations that run without end, as those of turning wheels do. */
+const endless = () => documentAnimations(document).slice(0, 200).filter((one) => one.playState === 'running' && one.effect?.getComputedTiming().endTime === Infinity);
 
 /** Whether the page shows a sign of work that was not there before: something busy, or an animation without end. */
 const atWork = (before) => {
   const pass = new Pass(30);
-  if (busyElements().some((element) => !before.busy.has(element) && boxShown(pass, factsOf(pass, element)))) return true;
-  return documentAnimations(document).slice(0, 200).some((one) => one.playState === 'running' && one.startTime > before.clock
-    && one.effect?.getComputedTiming().endTime === Infinity && isElement(one.effect.target) && boxShown(pass, factsOf(pass, one.effect.target)));
+  const fresh = [...busyElements(), ...endless().filter((one) => !before.busy.has(one)).map((one) => one.effect.target)];
+  return fresh.some((element) => isElement(element) && !before.busy.has(element) && boxShown(pass, factsOf(pass, element)));
 };
 
 const since = (mark) => {
@@ -257,7 +256,7 @@ const settle = async ({ mark, maxChars, timeoutMs = 300 }) => {
 /** Until something changes since the mark, or since now, or for so long. `enter`: only if Enter was to send the form of the focused field. */
 const stir = async ({ mark, timeoutMs, enter = false }) => {
   const { version, focus } = mark ? since(mark) : watching;
-  if (enter && !entersForm(focus)) return { stirred: false };
+  if (enter && !entersForm(focus) && !entersForm(activeElement())) return { stirred: false };
   const end = now() + timeoutMs;
   while (version === watching.version && now() < end) await pause(Math.min(20, end - now()));
   return { stirred: version !== watching.version };

@@ -150,7 +150,8 @@ const listbox = (pass, element, values, line) => {
   const role = roleOf(pass, element);
   const holder = role === 'listbox' || role === 'menu' || role === 'tree' || role === 'radiogroup' || role === 'tablist' ? element
     : referenced(element, 'aria-controls')[0] ?? referenced(element, 'aria-owns')[0] ?? queryElement(element, '[role=listbox]')[0];
-  const expandable = role === 'combobox' || role === 'button' || hasAttribute(element, 'aria-haspopup');
+  // A button that is not said to open anything may do anything: it is not pressed to see.
+  const expandable = role === 'combobox' || hasAttribute(element, 'aria-haspopup') || hasAttribute(element, 'aria-expanded');
   if (!holder && !expandable) throw new Refusal('kind', 'the element is no list to choose from', line);
   const options = [];
   if (holder) {

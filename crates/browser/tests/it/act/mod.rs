@@ -2,13 +2,17 @@
 
 mod changing;
 mod clicking;
+mod dialogs;
 mod dragging;
 mod filling;
 mod frames;
 mod keys;
+mod late;
 mod refs;
 mod scrolling;
 mod selecting;
+mod truth;
+mod waiting;
 
 use std::time::Duration;
 
