@@ -91,6 +91,8 @@ impl Context {
             early_script: (instance.level() == Level::Browser).then_some(EARLY_SCRIPT),
             tabs: tabs.clone(),
             downloads: downloads.clone(),
+            uploads: instance.uploads(&id),
+            headless: instance.is_headless(),
         };
         tokio::spawn(follow(events, activations, sender, rules));
         let context = Self {

@@ -119,6 +119,19 @@ pub enum Error {
     /// The operator's file for storage state cannot be used.
     #[error("the storage state cannot be used: {0}")]
     StorageState(String),
+    /// The file may not be uploaded.
+    #[error("{name:?} cannot be uploaded: {reason}")]
+    UploadNotAllowed {
+        /// What was asked for.
+        name: String,
+        /// Why not.
+        reason: String,
+        /// Some of the files that can be.
+        available: Vec<String>,
+    },
+    /// A browser with a window cannot do this.
+    #[error("{0} needs a browser without a window")]
+    NeedsHeadless(&'static str),
     /// An artifact could not be written.
     #[error("{name} could not be written: {reason}")]
     Artifact {

@@ -1,6 +1,7 @@
 //! A running browser: its process, its connection, its gate, and the contexts in it.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex as StdMutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -24,6 +25,7 @@ use crate::context::Context;
 use crate::deadline::COMMAND_TIMEOUT;
 use crate::download::Staging;
 use crate::engine::EngineOptions;
+use crate::upload::Uploads;
 use crate::{Error, engine};
 
 /// How long the browser may take to end by itself.
@@ -50,6 +52,8 @@ pub(crate) struct Instance {
     directories: Directories,
     /// The user that the browser runs as, where it is not ours.
     user: Option<u32>,
+    uploads_directory: Option<PathBuf>,
+    headless: bool,
     max_download_bytes: u64,
     hold_documents: bool,
     user_agent: Option<Arc<str>>,
@@ -126,6 +130,8 @@ impl Instance {
             artifacts,
             directories,
             user: process.user_id(),
+            uploads_directory: options.uploads_directory.clone(),
+            headless: options.lookup.headless,
             max_download_bytes: options.max_download_bytes,
             // A session may narrow its documents; what pages load besides stays as the operator lists it.
             user_agent,
@@ -160,6 +166,17 @@ impl Instance {
     /// Where the browser writes downloads.
     pub(crate) fn staging(&self) -> Staging {
         Staging::new(self.directories.downloads(), self.user)
+    }
+
+    /// What a context may upload.
+    pub(crate) fn uploads(&self, context: &BrowserContextId) -> Arc<Uploads> {
+        let source = self.uploads_directory.clone();
+        Arc::new(Uploads::new(source, &self.directories.uploads(), &context.0, self.user))
+    }
+
+    /// Whether the browser has no window.
+    pub(crate) fn is_headless(&self) -> bool {
+        self.headless
     }
 
     /// The most bytes of a downloaded file.

@@ -16,6 +16,7 @@ mod select;
 mod settle;
 mod target;
 mod tell;
+mod upload;
 
 pub(crate) use before::Interrupted;
 pub(crate) use delivery::unless_interrupted;

@@ -16,7 +16,7 @@ use tokio::sync::OnceCell;
 use crate::Error;
 
 pub(crate) use name::ArtifactName;
-pub(crate) use new::NewArtifact;
+pub(crate) use new::{NewArtifact, write_new};
 pub(crate) use plain::open_plain;
 
 /// How many numbers are tried for a name that is taken.

@@ -4,6 +4,15 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+/// Creates a file that was not there, for us alone; `O_EXCL` does not follow links either.
+pub(crate) fn write_new(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
 /// A new artifact. Unless it is [finished](Self::finish) it is removed again: a torn file is worse than none.
 #[derive(Debug)]
 pub(crate) struct NewArtifact {
@@ -13,13 +22,9 @@ pub(crate) struct NewArtifact {
 }
 
 impl NewArtifact {
-    /// Creates a file that was not there; `O_EXCL` does not follow links either.
+    /// Creates the file.
     pub(super) fn create(path: PathBuf) -> io::Result<Self> {
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = options.open(&path)?;
+        let file = write_new(&path)?;
         Ok(Self { file, path, finished: false })
     }
 

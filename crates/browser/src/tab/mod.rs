@@ -17,7 +17,7 @@ use bathy_egress::{Ledger, LedgerEntry};
 use bathy_policy::{Purpose, Refusal};
 use tokio::sync::{Mutex, watch};
 
-pub(crate) use state::{FrameState, PageState};
+pub(crate) use state::{Chooser, FrameState, PageState};
 pub(crate) use task::{Charter, Rules};
 
 use crate::act::Interrupted;
@@ -26,6 +26,7 @@ use crate::context::Tabs;
 use crate::download::Downloads;
 use crate::page::RefTable;
 use crate::page::cursors::Cursors;
+use crate::upload::Uploads;
 use crate::{Deadline, Error};
 
 /// The longest URL and title that are handed on, in characters.
@@ -71,6 +72,8 @@ struct Shared {
     artifacts: Artifacts,
     siblings: watch::Receiver<Tabs>,
     downloads: Downloads,
+    uploads: Arc<Uploads>,
+    headless: bool,
     /// Which number stands for which element. Held across awaits on the page, hence asynchronous.
     refs: Mutex<RefTable>,
     cursors: Mutex<Cursors>,
@@ -85,7 +88,7 @@ impl Tab {
         let (sender, state) = watch::channel(PageState::new(main, page.clone()));
         let (charter, ledger, artifacts, siblings) =
             (rules.charter.clone(), rules.ledger.clone(), rules.artifacts.clone(), rules.tabs.clone());
-        let downloads = rules.downloads.clone();
+        let (downloads, uploads, headless) = (rules.downloads.clone(), Arc::clone(&rules.uploads), rules.headless);
         let events = lane.progress();
         tokio::spawn(task::run(page.clone(), lane, sender, rules));
         Self {
@@ -99,6 +102,8 @@ impl Tab {
                 artifacts,
                 siblings,
                 downloads,
+                uploads,
+                headless,
                 refs: Mutex::default(),
                 cursors: Mutex::default(),
                 interrupted: std::sync::Mutex::default(),
@@ -144,6 +149,15 @@ impl Tab {
     /// The tabs of the same context, this one among them.
     pub(crate) fn siblings(&self) -> &watch::Receiver<Tabs> {
         &self.shared.siblings
+    }
+
+    /// What the context may upload.
+    pub(crate) fn uploads(&self) -> &Arc<Uploads> {
+        &self.shared.uploads
+    }
+
+    pub(crate) fn is_headless(&self) -> bool {
+        self.shared.headless
     }
 
     /// The downloads of the same context.

@@ -43,6 +43,8 @@ pub(crate) struct PageState {
     pub(crate) abandoned: u64,
     /// File choosers that were asked for.
     pub(crate) file_choosers: u64,
+    /// The latest of them.
+    pub(crate) chooser: Option<Chooser>,
     /// HTML drags that began while drags were intercepted.
     pub(crate) drags: Recent<DragData>,
     pub(crate) responses: Recent<DocumentResponse>,
@@ -59,6 +61,15 @@ pub(crate) struct PageState {
 pub(crate) struct Pending {
     pub(crate) url: String,
     pub(crate) loader: Option<LoaderId>,
+}
+
+/// A file chooser that was asked for and did not open.
+#[derive(Debug, Clone)]
+pub(crate) struct Chooser {
+    pub(crate) frame: FrameId,
+    pub(crate) session: Session,
+    /// The browser's number of the file input; none where no input asks.
+    pub(crate) node: Option<i64>,
 }
 
 /// What the network said of a document of the main frame.
@@ -166,6 +177,7 @@ impl PageState {
             departures: 0,
             abandoned: 0,
             file_choosers: 0,
+            chooser: None,
             drags: Recent::default(),
             responses: Recent::default(),
             asked: None,

@@ -22,13 +22,14 @@ use bathy_policy::Policy;
 use tokio::sync::watch;
 
 use super::documents;
-use super::state::{DocumentResponse, PageState, Pending};
+use super::state::{Chooser, DocumentResponse, PageState, Pending};
 use crate::artifact::Artifacts;
 use crate::context::Tabs;
 use crate::deadline::COMMAND_TIMEOUT;
 use crate::download::Downloads;
 use crate::instance::user_agent_override;
 use crate::storage::{Visited, note_visit};
+use crate::upload::Uploads;
 use crate::{Dialog, DialogKind};
 
 /// The gate's mark on its own answers; a site cannot set it.
@@ -65,6 +66,10 @@ pub(crate) struct Rules {
     pub(crate) user_agent: Option<Arc<str>>,
     /// The downloads of the same context.
     pub(crate) downloads: Downloads,
+    /// What the context may upload.
+    pub(crate) uploads: Arc<Uploads>,
+    /// Whether the browser has no window.
+    pub(crate) headless: bool,
     /// Script for each new document, before the page's own.
     pub(crate) early_script: Option<&'static str>,
 }
@@ -127,8 +132,8 @@ async fn prepare(session: &Session, rules: &Rules, page: bool) -> Result<FrameTr
         Ok(())
     };
     let chooser = async {
+        session.call(SetInterceptFileChooserDialog { enabled: true }, COMMAND_TIMEOUT).await?;
         if page {
-            session.call(SetInterceptFileChooserDialog { enabled: true }, COMMAND_TIMEOUT).await?;
             session.call(inspector::Enable {}, COMMAND_TIMEOUT).await?;
         }
         Ok(())
@@ -233,8 +238,12 @@ impl Task {
         } else if let Some(event) = message.decode::<DownloadWillBegin>() {
             let tab = TargetId(self.state.borrow().main.0.clone());
             self.rules.downloads.begin(event, tab);
-        } else if message.decode::<FileChooserOpened>().is_some() {
-            self.state.send_modify(|state| state.file_choosers += 1);
+        } else if let Some(event) = message.decode::<FileChooserOpened>() {
+            let chooser = Chooser { frame: event.frame_id, session: session.clone(), node: event.backend_node_id };
+            self.state.send_modify(|state| {
+                state.file_choosers += 1;
+                state.chooser = Some(chooser);
+            });
         }
     }
 

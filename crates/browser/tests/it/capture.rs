@@ -40,3 +40,13 @@ async fn a_page_of_a_hundred_thousand_pixels_is_scaled_to_what_models_take() {
     let picture = stage.tab.screenshot(options, soon()).await.unwrap();
     assert!(picture.height <= 8_000 && picture.width >= 1, "{} × {}", picture.width, picture.height);
 }
+
+#[tokio::test]
+async fn a_page_is_printed_to_a_file_of_ours() {
+    let stage = Stage::showing("<title>Printed</title><h1>On paper</h1><div style='height:30000px'>long").await;
+    let pdf = stage.tab.pdf(soon()).await.unwrap();
+    let bytes = std::fs::read(&pdf.path).unwrap();
+    assert!(bytes.starts_with(b"%PDF-") && bytes.trim_ascii_end().ends_with(b"%%EOF"), "{} bytes", bytes.len());
+    assert_eq!((pdf.title.as_str(), pdf.url), ("Printed", stage.tab.url()));
+    assert!(pdf.path.file_name().unwrap().to_str().unwrap().starts_with("page-"));
+}

@@ -14,3 +14,4 @@ mod reading;
 mod seeing;
 mod storage;
 mod support;
+mod uploads;

@@ -164,3 +164,15 @@ const listbox = (pass, element, values, line) => {
   }
   return { listbox: true, expand: expandable && !options.length, options: options.filter((one, index) => one.match || index < 40) };
 };
+
+const isFileInput = (node) => isElement(node) && tagOf(node) === 'input' && inputType(node) === 'file';
+
+/** The file input that an element is, labels or holds; none where only a click can tell. */
+const fileInput = ({ id }) => {
+  const pass = new Pass(100);
+  const { element } = elementOf(pass, id);
+  const label = closest(element, 'label');
+  const inner = [...queryElement(element, 'input[type=file]')];
+  const input = [element, label && labelControl(label), inner.length === 1 ? inner[0] : null].find((node) => isFileInput(node));
+  return { id: input ? idOf(pass, input) : null };
+};
