@@ -3,9 +3,37 @@
 use std::fmt;
 use std::io::{self, Write};
 use std::process::ExitCode;
+use std::sync::OnceLock;
 
-use bathy_tools::{Code, Failure};
+use bathy_tools::{Code, Failure, Secrets};
 use serde_json::{Value, json};
+
+/// The secrets that the log must not tell.
+static SECRETS: OnceLock<Secrets> = OnceLock::new();
+
+/// Keeps these secrets out of the log from now on.
+pub(crate) fn mask_log(secrets: Secrets) {
+    // Set by the one command that knows secrets, once.
+    let _ = SECRETS.set(secrets);
+}
+
+/// Where the log goes: standard error, since standard output belongs to MCP and to answers.
+pub(crate) struct Log;
+
+impl Write for Log {
+    // The log hands over whole lines.
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match SECRETS.get() {
+            Some(secrets) => io::stderr().write_all(secrets.mask(&String::from_utf8_lossy(bytes)).as_bytes())?,
+            None => io::stderr().write_all(bytes)?,
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
+    }
+}
 
 /// Prints an answer. A reader that has gone away has seen what it wanted.
 pub(crate) fn answer(text: impl fmt::Display) {

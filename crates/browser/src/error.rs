@@ -116,6 +116,9 @@ pub enum Error {
     /// The action could not be carried out for another reason.
     #[error("{0}")]
     ActionFailed(String),
+    /// A secret may not be typed into this document.
+    #[error("the secret may not be typed here: {0}")]
+    SecretRefused(String),
     /// The operator's file for storage state cannot be used.
     #[error("the storage state cannot be used: {0}")]
     StorageState(String),

@@ -19,6 +19,7 @@ mod navigation;
 mod page;
 mod pdf;
 mod read;
+mod secret;
 mod session;
 mod storage;
 mod tab;
@@ -27,7 +28,7 @@ mod wait;
 mod world;
 
 pub use act::{
-    Acted, Button, Changes, ClickOptions, FillOptions, Filled, FormFilled, Key, Modifiers, ScrollDirection,
+    Acted, Button, Changes, ClickOptions, FieldValue, FillOptions, Filled, FormFilled, Key, Modifiers, ScrollDirection,
     ScrollPosition, Selected, Target,
 };
 pub use bathy_chromium::{Backend, Containment, Level};
@@ -41,6 +42,7 @@ pub use find::{FindOptions, Found, Match};
 pub use navigation::{HistoryAction, Navigation, WaitUntil};
 pub use pdf::Pdf;
 pub use read::{Outline, OutlineOptions, PageText, Ref, TextFormat, TextOptions};
+pub use secret::SecretText;
 pub use session::{Session, SessionOptions, TabSummary};
 pub use storage::{NetscapeError, StorageFile, StorageFileError, StorageState, StorageStateError, from_netscape};
 pub use tab::Tab;

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use serde::{Deserialize, Serialize};
 use tokio::sync::broadcast;
@@ -91,7 +91,11 @@ struct Inner {
     capacity: usize,
     events: broadcast::Sender<Arc<LedgerEntry>>,
     file: Option<LineFile>,
+    mask: OnceLock<Mask>,
 }
+
+/// Takes out of an entry what nobody may read.
+type Mask = Box<dyn Fn(&mut LedgerEntry) + Send + Sync>;
 
 impl Ledger {
     /// A ledger in memory that remembers the latest `capacity` entries.
@@ -110,11 +114,22 @@ impl Ledger {
     fn build(capacity: usize, file: Option<LineFile>) -> Self {
         let capacity = capacity.max(1);
         let (events, _) = broadcast::channel(capacity.clamp(16, 1024));
-        Self { inner: Arc::new(Inner { ring: Mutex::new(VecDeque::new()), capacity, events, file }) }
+        Self {
+            inner: Arc::new(Inner { ring: Mutex::new(VecDeque::new()), capacity, events, file, mask: OnceLock::new() }),
+        }
+    }
+
+    /// Has every entry from now on pass `mask` before it is remembered, written or told. The first mask stays.
+    pub fn mask_with(&self, mask: impl Fn(&mut LedgerEntry) + Send + Sync + 'static) {
+        // A second one is a mistake of the program, which the first one outlives.
+        let _ = self.inner.mask.set(Box::new(mask));
     }
 
     /// Writes an entry. Never waits for a subscriber or for the disk.
-    pub fn record(&self, entry: LedgerEntry) {
+    pub fn record(&self, mut entry: LedgerEntry) {
+        if let Some(mask) = self.inner.mask.get() {
+            mask(&mut entry);
+        }
         let entry = Arc::new(entry);
         {
             let mut ring = self.inner.ring.lock().unwrap_or_else(PoisonError::into_inner);

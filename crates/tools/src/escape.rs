@@ -75,7 +75,7 @@ fn joins(character: char, previous: char) -> bool {
 
 /// Controls, and characters that take no place or turn the direction of others (Unicode `Default_Ignorable_Code_Point`
 /// and the separators of lines and paragraphs).
-fn is_invisible(character: char) -> bool {
+pub(crate) fn is_invisible(character: char) -> bool {
     character.is_control()
         || matches!(
             character,

@@ -56,6 +56,20 @@ impl Failure {
         self
     }
 
+    /// The same with every text changed.
+    #[must_use]
+    pub(crate) fn mapped(self, change: impl Fn(&str) -> String) -> Self {
+        Self {
+            code: self.code,
+            message: change(&self.message),
+            hint: self.hint.as_deref().map(&change),
+            page: self.page.map(|page| PagePart {
+                url: page.url.as_deref().map(&change),
+                lines: page.lines.iter().map(|line| change(line)).collect(),
+            }),
+        }
+    }
+
     fn with_page_line(mut self, line: String) -> Self {
         self.page.get_or_insert_with(|| PagePart { url: None, lines: Vec::new() }).lines.push(line);
         self
@@ -196,6 +210,8 @@ impl From<Error> for Failure {
                 .with_hint("Only the operator can run the browser without a window (`headless`); browser_screenshot works."),
             Error::Artifact { .. } => Self::new(Code::ActionFailed, error)
                 .with_hint("Ask the operator to look at artifactsDir: it must be a folder that can be written, on a disk with room."),
+            Error::SecretRefused(_) => Self::new(Code::HostNotAllowed, error)
+                .with_hint("Only the operator can allow a host for a secret; go on without it."),
             Error::StorageState(_) => Self::new(Code::LaunchFailed, error).with_hint(
                 "Only the operator can help: storageStatePath must name a good file, or one that is not there yet.",
             ),

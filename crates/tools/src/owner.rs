@@ -115,6 +115,17 @@ impl Owner {
         arguments: Map<String, Value>,
         progress: Option<mpsc::Sender<Progress>>,
     ) -> Outcome {
+        let outcome = self.carry_out(place, tool, arguments, progress).await;
+        self.shared.settings.secrets.mask_outcome(outcome)
+    }
+
+    async fn carry_out(
+        &self,
+        place: Place,
+        tool: &'static Tool,
+        arguments: Map<String, Value>,
+        progress: Option<mpsc::Sender<Progress>>,
+    ) -> Outcome {
         let mut record = Record::new(self.shared.engine.ledger().clone(), tool.name(), "");
         let (prepared, common) = match tool.prepare(arguments) {
             Ok(prepared) => prepared,

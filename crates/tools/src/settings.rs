@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::Secrets;
+
 /// Bounds and budgets of all calls.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -15,6 +17,8 @@ pub struct Settings {
     pub max_sessions: usize,
     /// How long a session may be unused before it is closed.
     pub session_idle: Duration,
+    /// What can be typed without being shown.
+    pub secrets: Secrets,
 }
 
 impl Settings {
@@ -35,6 +39,7 @@ impl Default for Settings {
             max_text_chars: 20_000,
             max_sessions: 5,
             session_idle: Duration::from_mins(30),
+            secrets: Secrets::default(),
         }
     }
 }

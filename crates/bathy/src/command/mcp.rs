@@ -7,15 +7,20 @@ use bathy_tools::{Code, Failure, Toolbox};
 use tokio_util::sync::CancellationToken;
 
 use crate::config::Layers;
+use crate::output;
 
 /// Serves MCP on standard input and output until the input ends or a signal comes.
 pub(super) async fn run(layers: &Layers) -> Result<ExitCode, Failure> {
     let config = layers.config()?;
     let stop = CancellationToken::new();
     stop_on_signals(&stop)?;
+    let settings = config.settings()?;
     let engine = Engine::new(config.engine_options()?);
     let ledger = engine.ledger().clone();
-    let toolbox = Toolbox::new(engine, config.tools.clone());
+    let secrets = settings.secrets.clone();
+    ledger.mask_with(move |entry| secrets.mask_entry(entry));
+    output::mask_log(settings.secrets.clone());
+    let toolbox = Toolbox::new(engine, settings);
     let options = bathy_mcp::Options { tools: config.selection, structured: config.structured };
     let served = bathy_mcp::serve_stdio(&toolbox, options, stop).await;
     toolbox.close().await;

@@ -84,10 +84,9 @@ fn block_on(work: impl Future<Output = Result<ExitCode, Failure>>) -> Result<Exi
     outcome
 }
 
-/// The log goes to standard error alone: standard output belongs to MCP and to answers.
 fn start_log() {
     let filter = EnvFilter::try_from_env("BATHY_LOG").unwrap_or_else(|_| EnvFilter::new("warn,rmcp=error"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).init();
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(|| output::Log).init();
 }
 
 fn misuse(error: &clap::Error, as_json: bool) -> ExitCode {

@@ -12,7 +12,7 @@ use bathy_egress::{
     Bypass, GateOptions, HostOverrides, Ledger, NameServerResolver, OverrideResolver, Resolve, SystemResolver, Upstream,
 };
 use bathy_policy::{Policy, PolicyConfig};
-use bathy_tools::{Code, Failure, Selection, Settings};
+use bathy_tools::{Code, Failure, Secrets, Selection, Settings};
 
 /// How long a browser may take to start.
 const LAUNCH_TIMEOUT: Duration = Duration::from_secs(30);
@@ -45,6 +45,7 @@ pub(crate) struct Config {
     pub(crate) storage_state: Option<PathBuf>,
     pub(crate) uploads_directory: Option<PathBuf>,
     pub(crate) max_download_bytes: u64,
+    pub(crate) secrets_file: Option<PathBuf>,
     pub(crate) ledger_file: Option<PathBuf>,
     pub(crate) selection: Selection,
     pub(crate) structured: bool,
@@ -78,6 +79,7 @@ impl Default for Config {
             storage_state: None,
             uploads_directory: None,
             max_download_bytes: MAX_DOWNLOAD_BYTES,
+            secrets_file: None,
             ledger_file: None,
             selection: Selection::Default,
             structured: false,
@@ -94,6 +96,19 @@ impl Config {
             backend: self.backend,
             environment: Environment::of_this_process(),
         }
+    }
+
+    /// What the tools are told, the operator's secrets included.
+    pub(crate) fn settings(&self) -> Result<Settings, Failure> {
+        let secrets = match &self.secrets_file {
+            Some(path) => Secrets::load(path).map_err(|error| {
+                Failure::new(Code::InvalidArgument, format_args!("`secretsFile` cannot be used: {error}")).with_hint(
+                    "Write `[name]`, `value = \"…\"` and `hosts = [\"…\"]` for each secret into a file of mode 600.",
+                )
+            })?,
+            None => Secrets::default(),
+        };
+        Ok(Settings { secrets, ..self.tools.clone() })
     }
 
     /// What an engine is made of.

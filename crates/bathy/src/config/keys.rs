@@ -245,6 +245,13 @@ pub(crate) const KEYS: &[Key] = &[
         |config| shown(config.uploads_directory.as_ref().map(|path| path.display())),
     ),
     key(
+        "secretsFile",
+        Kind::Path,
+        "A file of secrets, TOML or JSON, that no other user can read: names, each with a `value` and the `hosts` that it may be typed on. browser_fill types `{\"secret\": \"name\"}`; the value is never shown",
+        |config, raw| raw.path().map(|path| config.secrets_file = Some(path)),
+        |config| shown(config.secrets_file.as_ref().map(|path| path.display())),
+    ),
+    key(
         "ledgerFile",
         Kind::Path,
         "A file that every connection and action is appended to, one line of JSON each. Unset: they are kept in memory alone",

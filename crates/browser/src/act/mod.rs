@@ -12,6 +12,7 @@ mod keys;
 mod place;
 mod pointer;
 mod scroll;
+mod secret;
 mod select;
 mod settle;
 mod target;
@@ -21,6 +22,7 @@ mod upload;
 pub(crate) use before::Interrupted;
 pub(crate) use delivery::unless_interrupted;
 pub use keys::Key;
+pub use secret::FieldValue;
 
 use crate::{Dialog, Error, Ref, TabSummary};
 

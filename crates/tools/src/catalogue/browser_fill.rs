@@ -4,12 +4,13 @@ use bathy_browser::FillOptions;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Failure;
 use crate::action::Call;
 use crate::answer::Text;
 use crate::changes::ChangesView;
+use crate::fill_value::FillValue;
 use crate::target::{RefArgument, exactly_one};
 use crate::tool::{About, Common, Effect, Output, PageTool, Tool};
+use crate::{Failure, Secrets, escape};
 
 struct Fill;
 
@@ -21,7 +22,8 @@ struct Params {
     r#ref: Option<RefArgument>,
     #[schemars(length(max = 2000))]
     selector: Option<String>,
-    value: String,
+    /// Text, or {"secret": name}.
+    value: FillValue,
     /// Replace what is there (true).
     clear: Option<bool>,
     /// Type key by key.
@@ -56,8 +58,28 @@ impl PageTool for Fill {
 
     async fn run(call: Call, params: Params) -> Result<FilledField, Failure> {
         let target = exactly_one(params.r#ref, params.selector)?;
+        let value = match params.value.among(&call.settings().secrets) {
+            FillValue::Text(value) => value,
+            FillValue::Secret(secret) if params.keys == Some(true) || params.clear == Some(false) => {
+                return Err(Failure::invalid(format_args!(
+                    "the secret {} cannot be typed key by key or added to what is there",
+                    escape::quoted(&secret, 60)
+                ))
+                .with_hint("Leave `keys` and `clear` out."));
+            }
+            FillValue::Secret(secret) => {
+                let text = call.settings().secrets.find(&secret)?;
+                let acted = call.tab().await?.fill_secret(&target, text, call.deadline()).await?;
+                return Ok(FilledField {
+                    url: acted.url,
+                    title: acted.title,
+                    value: Secrets::placeholder(&secret),
+                    changes: acted.changes.into(),
+                });
+            }
+        };
         let options = FillOptions { clear: params.clear.unwrap_or(true), keys: params.keys.unwrap_or_default() };
-        let filled = call.tab().await?.fill(&target, &params.value, options, call.deadline()).await?;
+        let filled = call.tab().await?.fill(&target, &value, options, call.deadline()).await?;
         Ok(FilledField {
             url: filled.acted.url,
             title: filled.acted.title,

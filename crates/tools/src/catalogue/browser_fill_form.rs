@@ -1,15 +1,16 @@
 //! Fills several fields in one call.
 
-use bathy_browser::Target;
+use bathy_browser::{FieldValue, Target};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Failure;
 use crate::action::Call;
 use crate::answer::Text;
 use crate::changes::ChangesView;
+use crate::fill_value::FillValue;
 use crate::target::RefArgument;
 use crate::tool::{About, Common, Effect, Output, PageTool, Tool};
+use crate::{Failure, Secrets};
 
 struct FillForm;
 
@@ -27,7 +28,7 @@ struct Params {
 #[schemars(inline)]
 struct Field {
     r#ref: RefArgument,
-    value: String,
+    value: FillValue,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -72,16 +73,27 @@ impl PageTool for FillForm {
     type Output = FilledForm;
 
     async fn run(call: Call, params: Params) -> Result<FilledForm, Failure> {
-        let (refs, fields): (Vec<_>, Vec<_>) = params
-            .fields
-            .into_iter()
-            .map(|field| (field.r#ref.0.to_string(), (Target::Ref(field.r#ref.0), field.value)))
-            .unzip();
-        let form = call.tab().await?.fill_form(&fields, call.deadline()).await?;
+        let mut fields = Vec::with_capacity(params.fields.len());
+        let mut asked = Vec::with_capacity(params.fields.len());
+        for Field { r#ref: RefArgument(reference), value } in params.fields {
+            let value = match value.among(&call.settings().secrets) {
+                FillValue::Text(text) => {
+                    asked.push((reference.to_string(), None));
+                    FieldValue::Text(text)
+                }
+                FillValue::Secret(secret) => {
+                    let text = call.settings().secrets.find(&secret)?.clone();
+                    asked.push((reference.to_string(), Some(Secrets::placeholder(&secret))));
+                    FieldValue::Secret(text)
+                }
+            };
+            fields.push((Target::Ref(reference), value));
+        }
+        let form = call.tab().await?.fill_form_with_secrets(&fields, call.deadline()).await?;
         let (mut filled, mut failed) = (Vec::new(), Vec::new());
-        for (r#ref, result) in refs.into_iter().zip(form.fields) {
+        for ((r#ref, placeholder), result) in asked.into_iter().zip(form.fields) {
             match result.map_err(Failure::from) {
-                Ok(value) => filled.push(FilledField { r#ref, value }),
+                Ok(value) => filled.push(FilledField { r#ref, value: placeholder.unwrap_or(value) }),
                 Err(failure) => {
                     failed.push(FailedField {
                         r#ref,

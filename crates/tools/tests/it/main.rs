@@ -3,5 +3,6 @@
 #![expect(clippy::unwrap_used, reason = "tests and their helpers")]
 
 mod answers;
+mod secrets;
 mod sessions;
 mod support;

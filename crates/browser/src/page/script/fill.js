@@ -2,6 +2,7 @@
 // own world to follow changes, so the framework sees a new value, as after typing.
 
 const setInput = setter(HTMLInputElement.prototype, 'value');
+const setArea = setter(HTMLTextAreaElement.prototype, 'value');
 const setOption = setter(HTMLOptionElement.prototype, 'selected');
 const setIndex = setter(HTMLSelectElement.prototype, 'selectedIndex');
 const selectInput = method(HTMLInputElement.prototype, 'select');
@@ -51,6 +52,19 @@ const fillBegin = ({ id, value, clear = true }) => {
     }
     default: throw new Refusal('kind', kind === 'file' ? 'a file field takes files: use browser_upload' : 'the element takes no text', line);
   }
+};
+
+/** Sets a text field at once, in this document alone: what goes over the keyboard goes where the focus is by then. */
+const fillSecret = ({ id, value }) => {
+  const { element, kind, line } = editable(new Pass(300), id);
+  if (kind !== 'text') throw new Refusal('kind', 'a secret goes into a text field', line);
+  focusElement(element, { preventScroll: true });
+  const before = rawValue(element);
+  if (tagOf(element) === 'textarea') setArea(element, value);
+  else setInput(element, value);
+  const holds = rawValue(element) === value;
+  if (before !== value) announce(element, 'input', 'change');
+  return { holds };
 };
 
 const placeCaret = (element, clear) => {

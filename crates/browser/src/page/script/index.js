@@ -59,6 +59,7 @@
 //     frame owner into view; drawn() → {}: once it is on the screen; `bathy.name(element)` → id, for an owner that the protocol found
 //   focus({id}) → {focused: bool}
 //   fileInput({id}) → {id: number|null}: the file input that the element is, labels or holds
+//   fillSecret({id, value}) → {holds: bool}: set at once, in this document alone
 //   fillBegin({id, value, clear?=true})
 //     → {done: true, value} for those set by value setter and input/change events (date, time, range, color, checkbox with
 //       "true"/"false", select), or {done: false, kind, focused, maxLength: number|null, value}: the field has focus and its contents
@@ -153,7 +154,7 @@ const audit = () => {
   return { nodes };
 };
 
-const functions = { fileInput, outline, observe, text, find, describe, frames, newNodes, adoptListeners, resolve, prepare, hit, viewport, reveal, drawn, focus, fillBegin, fillEnd, value, select, scroll, scrollPoint, scrolled, waitFor, watch, settle, stir, layers, audit };
+const functions = { fileInput, outline, observe, text, find, describe, frames, newNodes, adoptListeners, resolve, prepare, hit, viewport, reveal, drawn, focus, fillBegin, fillSecret, fillEnd, value, select, scroll, scrollPoint, scrolled, waitFor, watch, settle, stir, layers, audit };
 
 const answer = (problem) => {
   if (problem instanceof Refusal) {
