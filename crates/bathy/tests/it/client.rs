@@ -51,7 +51,10 @@ impl Client {
         let home = folder();
         let mut command = bathy(home.path());
         command.args(["mcp", "--embedded"]).args(flags).envs(variables.iter().copied());
-        let mut process = command.stdin(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        // Who asks for a log reads it.
+        let errors =
+            if variables.iter().any(|variable| variable.0 == "BATHY_LOG") { Stdio::piped() } else { Stdio::null() };
+        let mut process = command.stdin(Stdio::piped()).stderr(errors).spawn().unwrap();
         let output = BufReader::new(process.stdout.take().unwrap()).lines();
         let input = process.stdin.take();
         Self { process, input, output, unread: VecDeque::new(), last_id: 0, meta: None, _home: home }

@@ -7,6 +7,7 @@ mod commands;
 mod keys;
 mod lifecycle;
 mod protocol;
+mod secrets;
 mod state;
 mod window;
 mod work;

@@ -5,12 +5,17 @@ use std::collections::BTreeMap;
 use aho_corasick::{AhoCorasick, MatchKind};
 use serde_json::Value;
 
+use super::forms::Letter;
 use super::{Secrets, forms};
 use crate::escape;
 
 /// The fewest letters that are looked for: fewer are everywhere. So many of a secret's beginning or end are taken for it
 /// where a text was cut.
 pub(super) const SHORTEST: usize = 4;
+/// How many encodings are undone that were put on top of each other.
+const LAYERS: usize = 3;
+/// More bytes than one letter takes in any encoding.
+const ENCODED_LETTER: usize = 10;
 /// What stands where a text was cut.
 const CUT: char = '…';
 
@@ -27,7 +32,7 @@ impl Mask {
         let (mut owners, mut names) = (BTreeMap::new(), Vec::new());
         for (index, (name, value)) in secrets.enumerate() {
             for form in forms::of(value) {
-                let folded = Folded::of(&form);
+                let folded = Folded::of(&forms::letters(&form));
                 if folded.letters.len() >= SHORTEST {
                     owners.entry(folded.joined()).or_insert(index);
                 }
@@ -53,12 +58,12 @@ impl Mask {
         let mut masked = String::with_capacity(text.len());
         let mut end = 0;
         for (from, to, owner) in ranges {
-            if from < end {
-                continue;
+            if from >= end {
+                masked.push_str(&text[end..from]);
+                masked.push_str(&Secrets::placeholder(&self.names[owner]));
             }
-            masked.push_str(&text[end..from]);
-            masked.push_str(&Secrets::placeholder(&self.names[owner]));
-            end = to;
+            // What overlaps with one that was replaced goes along with it.
+            end = end.max(to);
         }
         masked.push_str(&text[end..]);
         masked
@@ -89,21 +94,19 @@ impl Mask {
 
     /// Where whole secrets are: from, to and whose.
     fn found(&self, text: &str) -> Vec<(usize, usize, usize)> {
-        let folded = Folded::of(text);
-        let joined = folded.joined();
-        // Bytes of the joined text to letters.
-        let mut positions = vec![0; joined.len() + 1];
-        for (letter, (byte, _)) in joined.char_indices().enumerate() {
-            positions[byte] = letter;
-        }
-        let mut from = 0;
         let mut ranges = Vec::new();
-        while let Some(found) = self.finder.find(&joined[from..]) {
-            let first = positions[from + found.start()];
-            let length = joined[from + found.start()..from + found.end()].chars().count();
-            let (start, end) = (folded.letters[first].start, folded.letters[first + length - 1].end);
-            ranges.push((start, end, self.patterns[found.pattern().as_usize()].1));
-            from += found.end();
+        for Folded { letters } in Folded::layers(text) {
+            let mut joined = String::with_capacity(letters.len());
+            // Which letter each byte of the joined text is of.
+            let mut owners = Vec::with_capacity(letters.len());
+            for (index, letter) in letters.iter().enumerate() {
+                joined.push(letter.character);
+                owners.resize(joined.len(), index);
+            }
+            for found in self.finder.find_iter(&joined) {
+                let (first, last) = (letters[owners[found.start()]], letters[owners[found.end() - 1]]);
+                ranges.push((first.start, last.end, self.patterns[found.pattern().as_usize()].1));
+            }
         }
         ranges
     }
@@ -113,60 +116,75 @@ impl Mask {
         let mut ranges = Vec::new();
         let mut start = 0;
         for piece in text.split_inclusive([CUT, '\n']) {
-            let letters = Folded::of(piece.trim_end_matches([CUT, '\n'])).letters;
-            for (pattern, owner) in &self.patterns {
-                let lengths = SHORTEST..=letters.len().min(pattern.len() - 1);
-                let same = |letters: &[Letter], part: &[char]| {
-                    letters.iter().map(|letter| letter.character).eq(part.iter().copied())
-                };
-                // Most pieces are told apart by one letter.
-                let begins = |length: &usize| {
-                    letters[letters.len() - 1].character == pattern[length - 1]
-                        && same(&letters[letters.len() - length..], &pattern[..*length])
-                };
-                let ends = |length: &usize| {
-                    letters[0].character == pattern[pattern.len() - length]
-                        && same(&letters[..*length], &pattern[pattern.len() - length..])
-                };
-                if let Some(length) = lengths.clone().rev().find(begins) {
-                    let (first, last) = (&letters[letters.len() - length], &letters[letters.len() - 1]);
-                    ranges.push((start + first.start, start + last.end, *owner));
-                }
-                if let Some(length) = lengths.rev().find(ends) {
-                    ranges.push((start + letters[0].start, start + letters[length - 1].end, *owner));
+            let piece_text = piece.trim_end_matches([CUT, '\n']);
+            // A cut may have gone through an encoded letter.
+            let whole = piece_text.rfind(['%', '&', '\\']).filter(|at| piece_text.len() - at < ENCODED_LETTER);
+            let variants = [Some(piece_text), whole.map(|at| &piece_text[..at])];
+            for Folded { letters } in variants.into_iter().flatten().flat_map(Folded::layers) {
+                if letters.len() >= SHORTEST {
+                    self.parts_of(&letters, start, &mut ranges);
                 }
             }
             start += piece.len();
         }
         ranges
     }
+
+    fn parts_of(&self, letters: &[Letter], start: usize, ranges: &mut Vec<(usize, usize, usize)>) {
+        let same =
+            |letters: &[Letter], part: &[char]| letters.iter().map(|letter| letter.character).eq(part.iter().copied());
+        let (first, last) = (letters[0], letters[letters.len() - 1]);
+        for (pattern, owner) in &self.patterns {
+            let lengths = SHORTEST..=letters.len().min(pattern.len() - 1);
+            // Most pieces are told apart by one letter.
+            let begins = |length: &usize| {
+                last.character == pattern[length - 1] && same(&letters[letters.len() - length..], &pattern[..*length])
+            };
+            let ends = |length: &usize| {
+                first.character == pattern[pattern.len() - length]
+                    && same(&letters[..*length], &pattern[pattern.len() - length..])
+            };
+            if let Some(length) = lengths.clone().rev().find(begins) {
+                ranges.push((start + letters[letters.len() - length].start, start + last.end, *owner));
+            }
+            if let Some(length) = lengths.rev().find(ends) {
+                ranges.push((start + first.start, start + letters[length - 1].end, *owner));
+            }
+        }
+    }
 }
 
 /// Whether a character says nothing of its own in a text that was broken, spaced out, quoted or escaped.
 pub(super) fn is_filler(character: char) -> bool {
-    character.is_whitespace() || matches!(character, '\\' | '"' | '\'') || escape::is_invisible(character)
+    character.is_whitespace() || matches!(character, '\\' | '"' | '\'' | '+') || escape::is_invisible(character)
 }
 
-/// A text without fillers, in lower case.
+/// Letters without fillers, in lower case.
 struct Folded {
     letters: Vec<Letter>,
 }
 
-/// A letter, and the bytes of the text that it stands for.
-struct Letter {
-    character: char,
-    start: usize,
-    end: usize,
-}
-
 impl Folded {
-    fn of(text: &str) -> Self {
-        let mut letters = Vec::with_capacity(text.len());
-        for (start, character) in text.char_indices().filter(|(_, character)| !is_filler(*character)) {
-            let end = start + character.len_utf8();
-            letters.extend(character.to_lowercase().map(|character| Letter { character, start, end }));
+    fn of(letters: &[Letter]) -> Self {
+        let kept = letters.iter().filter(|letter| !is_filler(letter.character));
+        let lower =
+            kept.flat_map(|letter| letter.character.to_lowercase().map(|character| Letter { character, ..*letter }));
+        Self { letters: lower.collect() }
+    }
+
+    /// The text as it is, and with one, two and three layers of encoding undone.
+    fn layers(text: &str) -> Vec<Self> {
+        let mut letters = forms::letters(text);
+        let mut layers = vec![Self::of(&letters)];
+        for _ in 0..LAYERS {
+            let decoded = forms::decoded(&letters);
+            if decoded.len() == letters.len() {
+                break;
+            }
+            layers.push(Self::of(&decoded));
+            letters = decoded;
         }
-        Self { letters }
+        layers
     }
 
     fn joined(&self) -> String {
@@ -210,6 +228,7 @@ mod tests {
             &url::form_urlencoded::byte_serialize(query.as_bytes()).collect::<String>(),
             "Pa%24%24%20%22w%3c%c3%b6%3erd%22%2f1%262",
             "Pa$$ &quot;w&lt;ö&gt;rd&quot;/1&amp;2",
+            "Pa$$ \"w&lt;ö>rd\"/1&amp;2",
             "Pa$$ \\u0022w\\u003c\\u00F6\\u003erd\\u0022/1\\u00262",
             &base64,
             &entities,
