@@ -30,6 +30,7 @@ const KEYS: &[(&str, &str, &str, &str, &str)] = &[
     ("actionTimeoutMs", "15000", "1", "1", "1"),
     ("maxTextChars", "20000", "1", "1", "1"),
     ("artifactsDir", "", "/var/artifacts", "\"/var/artifacts\"", "/var/artifacts"),
+    ("uploadsDir", "", "/var/uploads", "\"/var/uploads\"", "/var/uploads"),
     ("storageStatePath", "", "/var/state.json", "\"/var/state.json\"", "/var/state.json"),
 ];
 
