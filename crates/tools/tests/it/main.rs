@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "tests and their helpers")]
 
+mod acting;
 mod answers;
 mod secrets;
 mod sessions;

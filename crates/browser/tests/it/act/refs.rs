@@ -92,3 +92,74 @@ async fn a_selector_that_is_none_or_matches_nothing_says_so() {
     assert!(matches!(stage.click(&css(">>>")).await, Err(Error::InvalidArgument(_))));
     assert!(matches!(stage.click(&css("#nobody")).await, Err(Error::NoSuchElement(_))));
 }
+
+#[tokio::test]
+async fn a_ref_outlives_moves_within_its_document() {
+    let stage = Stage::showing(
+        "<script src=/report.js></script><button id=it>Stays</button><a id=hash href=#part>Part</a>
+         <button id=push onclick=\"history.pushState(0, '', '?pushed')\">Push</button>
+         <button id=render onclick=\"const again = document.createElement('p'); again.append(it); document.body.prepend(again)\">Render</button>
+         <p id=part>Part</p><script>watch(it, 'click')</script>",
+    )
+    .await;
+    let target = stage.reference("\"Stays\"").await;
+    for step in ["#hash", "#push", "#render"] {
+        stage.click(&css(step)).await.unwrap();
+        stage.click(&target).await.unwrap_or_else(|error| panic!("{step}: {error:?}"));
+        assert!(stage.report("click", "it").await.trusted, "{step}");
+        stage.site.forget();
+    }
+    for action in [bathy_browser::HistoryAction::Back, bathy_browser::HistoryAction::Forward] {
+        stage.tab.history(action, WaitUntil::Load, soon()).await.unwrap();
+        stage.click(&target).await.unwrap();
+        assert!(stage.report("click", "it").await.trusted, "{action:?}");
+        stage.site.forget();
+    }
+    stage.tab.history(bathy_browser::HistoryAction::Reload, WaitUntil::Load, soon()).await.unwrap();
+    let error = stage.click(&target).await.unwrap_err();
+    assert!(matches!(error, Error::RefStale { .. }), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_ref_in_a_frame_ends_with_the_document_of_that_frame_alone() {
+    let stage = Stage::set().await;
+    let inner = stage
+        .site
+        .page("<script src=/report.js></script><button id=inner>Inside</button><script>watch(inner, 'click')</script>");
+    let other = inner.replace(&stage.site.origin(), &stage.site.other_origin());
+    for (first, swap) in [
+        (&inner, format!("frame.src = '{other}'")),
+        (&other, format!("frame.src = '{inner}'")),
+        (&inner, "frame.src += '?again'".to_owned()),
+        (&other, "frame.remove()".to_owned()),
+        (&inner, "frame.remove()".to_owned()),
+        (&inner, "frame.replaceWith(frame.cloneNode())".to_owned()),
+        (&inner, "frame.srcdoc = '<button>Inside</button>'".to_owned()),
+    ] {
+        stage
+            .show(&format!(
+                "<script src=/report.js></script><iframe id=frame title=frame src='{first}'></iframe><button id=outer>Outside</button>
+                 <button id=swap>Swap</button><script>watch(outer, 'click'); swap.onclick = () => {{ {swap} }}</script>"
+            ))
+            .await;
+        let (inside, outside) = (stage.reference("\"Inside\"").await, stage.reference("\"Outside\"").await);
+        stage.click(&inside).await.unwrap();
+        stage.report("click", "inner").await;
+        stage.click(&css("#swap")).await.unwrap();
+        stage.site.forget();
+        // The frame may take a moment to go away, and then it is still the same element.
+        let began = std::time::Instant::now();
+        let error = loop {
+            match stage.click(&inside).await {
+                Err(error) => break error,
+                Ok(_) => assert!(began.elapsed() < Duration::from_secs(3), "{swap}: the frame stayed"),
+            }
+            stage.report("click", "inner").await;
+            stage.site.forget();
+        };
+        assert!(matches!(error, Error::RefStale { .. }), "{swap}: {error:?}");
+        stage.assert_never("click", "inner").await;
+        stage.click(&outside).await.unwrap();
+        assert!(stage.report("click", "outer").await.trusted, "{swap}");
+    }
+}
