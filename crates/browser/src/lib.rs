@@ -32,7 +32,7 @@ pub use act::{
     ScrollPosition, Selected, Target,
 };
 pub use bathy_chromium::{Backend, Containment, Level};
-pub use capture::{Screenshot, ScreenshotFormat, ScreenshotOptions};
+pub use capture::{Picture, Screenshot, ScreenshotFormat, ScreenshotOptions};
 pub use deadline::Deadline;
 pub use dialog::{Dialog, DialogKind};
 pub use download::{Download, DownloadState};

@@ -22,7 +22,8 @@ async fn a_picture_shows_the_viewport_the_page_or_an_element_and_is_a_file_of_ou
     assert_eq!(std::fs::read(&viewport.path).unwrap(), viewport.bytes);
     assert!(viewport.path.file_name().unwrap().to_str().unwrap().starts_with("screenshot-"));
     let page = take(ScreenshotOptions { full_page: true, ..ScreenshotOptions::default() }).await.unwrap();
-    assert!(page.width > 1_200 && page.height > 3_000, "{} × {}", page.width, page.height);
+    let pictures = std::iter::once(page.height).chain(page.more.iter().map(|one| one.height));
+    assert!(page.width > 600 && pictures.sum::<u32>() >= 1_500, "{} × {}", page.width, page.height);
     for (name, width, height) in [("In", 50, 20), ("Box", 200, 100)] {
         let options = FindOptions { name: Some(name.to_owned()), limit: 1, ..FindOptions::default() };
         let found = stage.tab.find(&options, soon()).await.unwrap();
@@ -34,11 +35,23 @@ async fn a_picture_shows_the_viewport_the_page_or_an_element_and_is_a_file_of_ou
 }
 
 #[tokio::test]
-async fn a_page_of_a_hundred_thousand_pixels_is_scaled_to_what_models_take() {
-    let stage = Stage::showing("<div style='height:100000px'>tall").await;
-    let options = ScreenshotOptions { full_page: true, ..ScreenshotOptions::default() };
-    let picture = stage.tab.screenshot(options, soon()).await.unwrap();
-    assert!(picture.height <= 8_000 && picture.width >= 1, "{} × {}", picture.width, picture.height);
+async fn a_very_tall_page_is_taken_in_pictures_within_model_limits_that_are_not_empty() {
+    let stripes: String = (0..1_000).map(|row| format!("<p style='height:50px;margin:0'>row {row} of many")).collect();
+    let stage = Stage::showing(&stripes).await;
+    for format in [ScreenshotFormat::Png, ScreenshotFormat::Jpeg, ScreenshotFormat::Webp] {
+        let options = ScreenshotOptions { full_page: true, format: Some(format), ..ScreenshotOptions::default() };
+        let taken = stage.tab.screenshot(options, soon()).await.unwrap();
+        assert_eq!(taken.more.len(), 5);
+        assert!(taken.left_out > 10_000.0, "{}", taken.left_out);
+        let first = [(taken.width, taken.height, taken.bytes, taken.path)];
+        let more = taken.more.into_iter().map(|one| (one.width, one.height, one.bytes, one.path));
+        for (width, height, bytes, path) in first.into_iter().chain(more) {
+            assert!(width.max(height) <= 1_569 && width * height <= 1_155_000, "{width} × {height}");
+            // A picture of nothing is far smaller than one with rows of text.
+            assert!(bytes.len() > 8_000, "{} bytes", bytes.len());
+            assert_eq!(std::fs::read(path).unwrap(), bytes);
+        }
+    }
 }
 
 #[tokio::test]

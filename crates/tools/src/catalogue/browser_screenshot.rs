@@ -39,8 +39,17 @@ struct Taken {
     title: String,
     width: u32,
     height: u32,
+    /// Pixels for each CSS pixel, where it was scaled to what models take.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scale: Option<f64>,
+    /// All pictures, where it took several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    paths: Vec<String>,
+    /// CSS pixels at the end that no picture shows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left_out: Option<u64>,
     #[serde(skip)]
-    image: Option<Image>,
+    images: Vec<Image>,
 }
 
 impl PageTool for Screenshot {
@@ -73,13 +82,21 @@ impl PageTool for Screenshot {
             }),
         };
         let taken = call.tab().await?.screenshot(options, call.deadline()).await?;
+        let mime_type = taken.mime_type;
+        let first = Image { bytes: taken.bytes.into(), mime_type, path: taken.path.clone() };
+        let more = taken.more.into_iter().map(|one| Image { bytes: one.bytes.into(), mime_type, path: one.path });
+        let images: Vec<Image> = std::iter::once(first).chain(more).collect();
+        let paths = images.iter().map(|image| image.path.display().to_string()).collect::<Vec<_>>();
         Ok(Taken {
             path: taken.path.display().to_string(),
             url: taken.url,
             title: taken.title,
             width: taken.width,
             height: taken.height,
-            image: Some(Image { bytes: taken.bytes.into(), mime_type: taken.mime_type, path: taken.path }),
+            scale: (taken.scale < 1.0).then_some((taken.scale * 1000.0).round() / 1000.0),
+            paths: if paths.len() > 1 { paths } else { Vec::new() },
+            left_out: whole(taken.left_out),
+            images,
         })
     }
 }
@@ -88,10 +105,29 @@ impl Output for Taken {
     fn write(&self, text: &mut Text) {
         text.fact("path", &self.path);
         text.fact("size", format_args!("{} x {}", self.width, self.height));
+        if let Some(scale) = self.scale {
+            text.fact(
+                "scale",
+                format_args!("{scale} (pictures have at most 1568 pixels a side and 1.15 million in all)"),
+            );
+        }
+        for (index, path) in self.paths.iter().enumerate().skip(1) {
+            text.fact(&format!("picture {}", index + 1), path);
+        }
+        if let Some(left_out) = self.left_out {
+            text.remark(format_args!(
+                "the last {left_out} CSS pixels of the page are not shown; scroll there and take the view"
+            ));
+        }
         text.page(&self.url, &self.title);
     }
 
     fn images(&mut self) -> Vec<Image> {
-        self.image.take().into_iter().collect()
+        std::mem::take(&mut self.images)
     }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a length, rounded")]
+fn whole(length: f64) -> Option<u64> {
+    (length >= 1.0).then_some(length.round() as u64)
 }
