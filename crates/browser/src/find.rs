@@ -1,17 +1,16 @@
 //! Finding elements by what a person knows of them.
 
-use std::time::Duration;
+use std::sync::Arc;
 
-use futures::future::join_all;
+use futures::future::{BoxFuture, FutureExt};
 use serde::{Deserialize, Serialize};
 
-use crate::page::{Element, adopt, marks};
+use crate::page::asking::{self, Listening};
+use crate::page::{Element, inside, marks};
 use crate::tab::FrameState;
-use crate::world::{World, WorldError};
+use crate::world::{Reply, WorldError};
 use crate::{Deadline, Error, Ref, Tab};
 
-/// A frame that does not answer for so long is passed over.
-const FRAME_PATIENCE: Duration = Duration::from_secs(2);
 /// How long the page script may look, in each frame.
 const WALK_MS: u64 = 400;
 
@@ -84,23 +83,12 @@ impl Tab {
             ));
         }
         self.enter(deadline).await?;
-        let frames: Vec<FrameState> = self.state().borrow().frames().into_iter().cloned().collect();
-        let main = frames.first().map(|frame| frame.id.clone());
-        let answers = frames.into_iter().map(|frame| async move {
-            let patience = deadline.at_most(FRAME_PATIENCE);
-            let answer = search(&frame, options, patience).await;
-            (frame, answer)
-        });
+        let main = self.state().borrow().main_frame().clone();
+        let answers = search(self, main, options.clone(), None, 0, deadline);
+        let answers = deadline.bound("the search", answers).await?.map_err(|error| error.about_page(deadline))?;
         let mut found = Found { url: String::new(), title: String::new(), matches: Vec::new(), more: 0 };
         let mut refs = self.refs().lock().await;
-        for (frame, answer) in join_all(answers).await {
-            let answer = match answer {
-                Ok(answer) => answer,
-                Err(error) if Some(&frame.id) == main.as_ref() => {
-                    return Err(error.about_page(deadline));
-                }
-                Err(_) => continue,
-            };
+        for (frame, answer) in answers {
             found.more += answer.more;
             for one in answer.matches {
                 if found.matches.len() >= options.limit {
@@ -125,8 +113,8 @@ impl Tab {
 struct Answer {
     matches: Vec<AnswerMatch>,
     more: u64,
-    /// Elements that may hold a closed shadow root.
-    shadows: u32,
+    /// Owners of frames that a person sees.
+    frames: Vec<u32>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -136,24 +124,44 @@ struct AnswerMatch {
     context: String,
 }
 
-async fn search(frame: &FrameState, options: &FindOptions, patience: Deadline) -> Result<Answer, WorldError> {
-    #[derive(Serialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Request<'a> {
-        #[serde(flatten)]
-        options: &'a FindOptions,
-        budget_ms: u64,
-    }
-    let look = async {
-        let world = World::of(frame, patience).await?;
-        adopt::listeners(&world, patience).await;
-        let request = Request { options, budget_ms: WALK_MS };
-        let answer: Answer = world.call("find", &request, patience).await?;
-        if answer.shadows > 0 && adopt::closed_roots(&world, patience).await {
-            adopt::listeners(&world, patience).await;
-            return world.call("find", &request, patience).await;
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Request<'a> {
+    #[serde(flatten)]
+    options: &'a FindOptions,
+    budget_ms: u64,
+}
+
+/// Looks in a frame and then in those that it shows.
+fn search(
+    tab: &Tab,
+    frame: FrameState,
+    options: FindOptions,
+    listening: Option<Listening>,
+    level: usize,
+    deadline: Deadline,
+) -> BoxFuture<'_, Result<Vec<(FrameState, Answer)>, WorldError>> {
+    async move {
+        let listening = match listening {
+            Some(listening) => listening,
+            None => asking::listening(tab, &frame, deadline).await,
+        };
+        let call = ("find", &Request { options: &options, budget_ms: WALK_MS });
+        let reply = asking::read(tab, &frame, call, Some(&listening), inside::FRAME_LIMIT, deadline).await?;
+        let Reply { answer, frames, .. }: Reply<Answer> = reply;
+        let inner = inside::readings(tab, &answer.frames, &frames, level, deadline, |child, _, patience| {
+            let listening = (child.session.id() == frame.session.id()).then(|| Arc::clone(&listening));
+            search(tab, child, options.clone(), listening, level + 1, patience)
+        });
+        let mut inner = inner.await;
+        let owners = answer.frames.clone();
+        let mut found = vec![(frame, answer)];
+        for owner in owners {
+            if let Some(Ok(answers)) = inner.remove(&owner) {
+                found.extend(answers);
+            }
         }
-        Ok(answer)
-    };
-    tokio::time::timeout(patience.remaining(), look).await.unwrap_or(Err(WorldError::Silent))
+        Ok(found)
+    }
+    .boxed()
 }

@@ -131,7 +131,7 @@ impl Tab {
             ..outline::Request::default()
         };
         let place = start.place();
-        let reading = outline::read(self, start.frame, request, 0, deadline);
+        let reading = outline::read(self, start.frame, request, None, 0, deadline);
         let mut reading = deadline
             .bound("the outline", reading)
             .await?

@@ -1,21 +1,24 @@
 //! What is inside of the frames of a document: all of them read at once, none of them waited for long.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
+use bathy_cdp::protocol::FrameId;
 use futures::future::{BoxFuture, join_all};
 
-use super::owners;
 use crate::tab::FrameState;
-use crate::world::{World, WorldError};
+use crate::world::WorldError;
 use crate::{Deadline, Tab};
 
 /// A frame that does not answer for so long is not waited for.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// Nor is one for longer than this that did not answer before.
+const PATIENCE_WITH_SILENT: Duration = Duration::from_millis(100);
 /// Frames below this depth are not entered; each can be read by its ref.
 const DEPTH_LIMIT: usize = 12;
 /// Nor are frames of one document beyond this.
-const FRAME_LIMIT: usize = 50;
+pub(crate) const FRAME_LIMIT: usize = 50;
 
 /// Why a frame was not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,25 +43,35 @@ impl Absent {
 /// and its deadline.
 pub(crate) async fn readings<'a, T>(
     tab: &Tab,
-    world: &World,
     owners: &[u32],
+    held: &[Option<FrameId>],
     level: usize,
     deadline: Deadline,
     read: impl Fn(FrameState, usize, Deadline) -> BoxFuture<'a, Result<T, WorldError>>,
 ) -> HashMap<u32, Result<T, Absent>> {
-    let entered = if level < DEPTH_LIMIT { &owners[..owners.len().min(FRAME_LIMIT)] } else { &[] };
-    let held = owners::frames_of(world, entered, deadline).await.unwrap_or_default();
-    let readings = owners.iter().map(|owner| {
-        let frame = held.get(owner).and_then(|id| tab.frame(id));
-        let patience = deadline.at_most(PATIENCE);
-        let reading = frame.map(|frame| read(frame, held.len(), patience));
+    let count = held.iter().flatten().count();
+    let readings = owners.iter().enumerate().map(|(index, owner)| {
+        let frame = held.get(index).cloned().flatten().filter(|_| level < DEPTH_LIMIT).and_then(|id| tab.frame(&id));
+        let blank = frame.as_ref().is_some_and(FrameState::is_waited_for);
+        let foothold = frame.as_ref().map(|frame| Arc::clone(&frame.foothold));
+        let patience = deadline.at_most(match &foothold {
+            Some(foothold) if foothold.is_silent() => PATIENCE_WITH_SILENT,
+            _ => PATIENCE,
+        });
+        let reading = frame.filter(|_| !blank).map(|frame| read(frame, count, patience));
         async move {
-            let Some(reading) = reading else { return (*owner, Err(Absent::NotEntered)) };
-            let reading = match tokio::time::timeout(patience.remaining(), reading).await {
-                Ok(Ok(reading)) => Ok(reading),
-                Ok(Err(WorldError::DocumentGone)) => Err(Absent::Loading),
-                Ok(Err(_)) | Err(_) => Err(Absent::Silent),
+            let reading = match reading {
+                None if blank => Err(Absent::Loading),
+                None => Err(Absent::NotEntered),
+                Some(reading) => match tokio::time::timeout(patience.remaining(), reading).await {
+                    Ok(Ok(reading)) => Ok(reading),
+                    Ok(Err(WorldError::DocumentGone)) => Err(Absent::Loading),
+                    Ok(Err(_)) | Err(_) => Err(Absent::Silent),
+                },
             };
+            if let Some(foothold) = foothold {
+                foothold.set_silent(matches!(reading, Err(Absent::Silent)));
+            }
             (*owner, reading)
         }
     });

@@ -1,8 +1,8 @@
 //! The page script and what Rust adds to it: numbers for elements across frames.
 
-pub(crate) mod adopt;
+pub(crate) mod asking;
 pub(crate) mod cursors;
-mod inside;
+pub(crate) mod inside;
 pub(crate) mod marks;
 #[cfg(test)]
 mod oracle;
@@ -19,6 +19,7 @@ pub(crate) const SCRIPT: &str = concat!(
     "(() => { 'use strict'; if (globalThis.bathy) return;\n",
     include_str!("script/dom.js"),
     include_str!("script/strings.js"),
+    include_str!("script/asking.js"),
     include_str!("script/visibility.js"),
     include_str!("script/ink.js"),
     include_str!("script/roles.js"),

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use bathy_cdp::protocol::accessibility::{AxNode, AxValue, GetFullAxTree};
+use bathy_cdp::protocol::dom::{DescribeNode, Node};
 use bathy_chromium::{Containment, Lookup};
 use bathy_egress::GateOptions;
 use bathy_policy::{Policy, PolicyConfig};
 use bathy_testsite::{TestSite, page_names};
 use serde::Deserialize;
 
-use super::adopt;
 use crate::world::World;
 use crate::{Deadline, Engine, EngineOptions, OutlineOptions, SessionOptions, WaitUntil};
 
@@ -73,7 +73,10 @@ async fn roles_and_names_agree_with_chromiums_accessibility_tree() {
         tab.outline(options, deadline).await.unwrap();
         let frame = tab.state().borrow().main_frame().clone();
         let world = World::of(&frame, deadline).await.unwrap();
-        let tree = adopt::described(&world, deadline).await.unwrap();
+        let document = frame.foothold.document(&frame.session, deadline).await.unwrap();
+        let describe =
+            DescribeNode { object_id: Some(document), depth: Some(-1), pierce: Some(true), ..DescribeNode::default() };
+        let tree = Tree::of(tab.page().call(describe, deadline.remaining()).await.unwrap().node);
         let audit: Audit = world.call("audit", &serde_json::json!({}), deadline).await.unwrap();
         let ask = GetFullAxTree::default();
         let theirs = tab.page().call(ask, deadline.remaining()).await.unwrap();
@@ -86,7 +89,56 @@ async fn roles_and_names_agree_with_chromiums_accessibility_tree() {
     assert!(missed.len() * 100 <= interactive, "of {interactive} are missed\n{}", missed.join("\n"));
 }
 
-fn compare(page: &str, audit: &Audit, tree: &adopt::Tree, theirs: &[AxNode], figures: &mut Figures) {
+/// Where the nodes of a document are.
+#[derive(Debug, Default)]
+struct Tree {
+    places: HashMap<i64, Place>,
+}
+
+/// The way to a node: the index among element children at each step, -1 into the shadow root.
+#[derive(Debug)]
+struct Place {
+    path: Vec<i64>,
+    tag: String,
+}
+
+const ELEMENT: i64 = 1;
+const INTO_SHADOW: i64 = -1;
+
+impl Tree {
+    fn place(&self, node: i64) -> Option<&Place> {
+        self.places.get(&node)
+    }
+
+    fn of(document: Node) -> Self {
+        let mut tree = Self::default();
+        let mut left = vec![(document, Vec::new())];
+        while let Some((node, path)) = left.pop() {
+            for root in node.shadow_roots.into_iter().flatten() {
+                if root.shadow_root_type.as_deref() == Some("user-agent") {
+                    continue;
+                }
+                let mut inner = path.clone();
+                inner.push(INTO_SHADOW);
+                left.push((root, inner));
+            }
+            let children = node.children.into_iter().flatten();
+            let elements = children.filter(|child| child.node_type == ELEMENT);
+            for (index, child) in (0..).zip(elements) {
+                let mut inner = path.clone();
+                inner.push(index);
+                left.push((child, inner));
+            }
+            if node.node_type == ELEMENT {
+                let place = Place { path, tag: node.node_name.to_lowercase() };
+                tree.places.insert(node.backend_node_id, place);
+            }
+        }
+        tree
+    }
+}
+
+fn compare(page: &str, audit: &Audit, tree: &Tree, theirs: &[AxNode], figures: &mut Figures) {
     let ours: HashMap<&[i64], &Audited> = audit.nodes.iter().map(|node| (node.path.as_slice(), node)).collect();
     for node in theirs.iter().filter(|node| !node.ignored) {
         let number = node.backend_d_o_m_node_id.unwrap_or_default();

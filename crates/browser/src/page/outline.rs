@@ -1,12 +1,15 @@
 //! The outline of a document with the outlines of the frames in it, each read at once with its siblings.
 
+use std::sync::Arc;
+
 use bathy_cdp::protocol::{FrameId, LoaderId};
 use futures::future::{BoxFuture, FutureExt};
 use serde::{Deserialize, Serialize};
 
-use super::{adopt, inside, marks, owners};
+use super::asking::{self, Listening};
+use super::{inside, marks};
 use crate::tab::FrameState;
-use crate::world::{World, WorldError};
+use crate::world::{Reply, World, WorldError};
 use crate::{Deadline, Tab};
 
 /// A frame gets at least this many characters.
@@ -42,8 +45,6 @@ struct Answer {
     at_least: bool,
     fold: u32,
     frames: Vec<u32>,
-    /// Elements that may hold a closed shadow root.
-    shadows: u32,
 }
 
 /// The lines of a document, and where to go on in it.
@@ -68,25 +69,27 @@ pub(crate) fn read(
     tab: &Tab,
     frame: FrameState,
     mut request: Request,
+    listening: Option<Listening>,
     level: usize,
     deadline: Deadline,
 ) -> BoxFuture<'_, Result<Reading, WorldError>> {
     async move {
-        let world = World::of(&frame, deadline).await?;
-        adopt::listeners(&world, deadline).await;
+        let listening = match listening {
+            Some(listening) => listening,
+            None => asking::listening(tab, &frame, deadline).await,
+        };
         request.budget_ms = if request.from.is_some() { WALK_ON_MS } else { WALK_MS };
-        let mut answer: Answer = world.call("outline", &request, deadline).await?;
-        if answer.shadows > 0 && adopt::closed_roots(&world, deadline).await {
-            adopt::listeners(&world, deadline).await;
-            answer = world.call("outline", &request, deadline).await?;
-        }
+        let call = ("outline", &request);
+        let reply = asking::read(tab, &frame, call, Some(&listening), inside::FRAME_LIMIT, deadline).await?;
+        let Reply { answer, frames, .. }: Reply<Answer> = reply;
         let used: usize = answer.lines.iter().map(String::len).sum();
         let left = request.max_chars.saturating_sub(used);
-        let inner = inside::readings(tab, &world, &answer.frames, level, deadline, |frame, count, patience| {
+        let inner = inside::readings(tab, &answer.frames, &frames, level, deadline, |child, count, patience| {
             let max_chars = (left / count).max(FRAME_SHARE);
             let request =
                 Request { depth: request.depth, interactive: request.interactive, max_chars, ..Request::default() };
-            read(tab, frame, request, level + 1, patience)
+            let listening = (child.session.id() == frame.session.id()).then(|| Arc::clone(&listening));
+            read(tab, child, request, listening, level + 1, patience)
         });
         let inner = inner.await;
         let mut reading = Reading {
@@ -132,9 +135,8 @@ pub(crate) async fn frame_in(
     id: u32,
     deadline: Deadline,
 ) -> Result<Option<FrameState>, WorldError> {
-    let world = World::of(frame, deadline).await?;
-    let held = owners::frames_of(&world, &[id], deadline).await?;
-    Ok(held.get(&id).and_then(|id| tab.frame(id)))
+    let held = World::of(frame, deadline).await?.frame_in(id, deadline).await?;
+    Ok(held.and_then(|id| tab.frame(&id)))
 }
 
 /// A document of a frame, as a cursor remembers it.

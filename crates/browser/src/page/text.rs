@@ -3,9 +3,9 @@
 use futures::future::{BoxFuture, FutureExt};
 use serde::{Deserialize, Serialize};
 
-use super::{adopt, inside, marks};
+use super::{asking, inside, marks};
 use crate::tab::FrameState;
-use crate::world::{World, WorldError};
+use crate::world::{Reply, WorldError};
 use crate::{Deadline, Tab};
 
 /// What the page script is asked for.
@@ -25,8 +25,6 @@ struct Answer {
     text: String,
     next: Option<u64>,
     frames: Vec<u32>,
-    /// Elements that may hold a closed shadow root.
-    shadows: u32,
 }
 
 /// Text, and where it goes on.
@@ -46,13 +44,10 @@ pub(crate) fn read(
     deadline: Deadline,
 ) -> BoxFuture<'_, Result<Reading, WorldError>> {
     async move {
-        let world = World::of(&frame, deadline).await?;
-        let mut answer: Answer = world.call("text", &request, deadline).await?;
-        if answer.shadows > 0 && adopt::closed_roots(&world, deadline).await {
-            answer = world.call("text", &request, deadline).await?;
-        }
+        let reply = asking::read(tab, &frame, ("text", &request), None, inside::FRAME_LIMIT, deadline).await?;
+        let Reply { answer, frames, .. }: Reply<Answer> = reply;
         let left = request.max_chars.saturating_sub(answer.text.len());
-        let inner = inside::readings(tab, &world, &answer.frames, level, deadline, |frame, count, patience| {
+        let inner = inside::readings(tab, &answer.frames, &frames, level, deadline, |frame, count, patience| {
             let request = Request { format: request.format, max_chars: left / count, ..Request::default() };
             read(tab, frame, request, level + 1, patience)
         });

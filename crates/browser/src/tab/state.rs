@@ -5,12 +5,11 @@ use std::sync::Arc;
 
 use bathy_cdp::Session;
 use bathy_cdp::protocol::input::DragData;
-use bathy_cdp::protocol::runtime::ExecutionContextId;
 use bathy_cdp::protocol::{FrameId, LoaderId};
-use tokio::sync::OnceCell;
 
 use super::requests::Requests;
 use crate::Dialog;
+use crate::world::Foothold;
 
 /// Frames beyond this are not tracked: the page is hostile or broken.
 const FRAME_LIMIT: usize = 2_000;
@@ -134,8 +133,10 @@ pub(crate) struct FrameState {
     /// The document is an error page of the browser's.
     pub(crate) failed: bool,
     pub(crate) milestones: Milestones,
-    /// The page script's world in this document, made when it is needed first.
-    pub(crate) world: Arc<OnceCell<ExecutionContextId>>,
+    /// What the page script has in this document.
+    pub(crate) foothold: Arc<Foothold>,
+    /// It is on its way to another document, which has not answered yet.
+    pub(crate) loading: bool,
     /// Milestones of a document that is not shown yet.
     next: Option<(LoaderId, Milestones)>,
 }
@@ -251,7 +252,7 @@ impl PageState {
     pub(crate) fn swap(&mut self, id: &FrameId, session: &Session) {
         if let Some(frame) = self.frames.get_mut(id) {
             frame.session = session.clone();
-            frame.world = Arc::default();
+            frame.foothold = Arc::default();
         }
     }
 
@@ -279,19 +280,27 @@ impl PageState {
         {
             frame.url.clone_from(url);
         }
+        frame.loading = false;
         if new_document {
             frame.milestones = match frame.next.take() {
                 Some((loader, milestones)) if loader == shown.loader_id => milestones,
                 _ => Milestones::default(),
             };
             frame.document = shown.loader_id.clone();
-            frame.world = Arc::default();
+            frame.foothold = Arc::default();
         }
         if shown.id == self.main && new_document {
             self.commits += 1;
             self.pending = None;
             self.alerts = 0;
             self.crashed = false;
+        }
+    }
+
+    /// A frame has asked for another document, or its load has come to an end.
+    pub(crate) fn load(&mut self, id: &FrameId, loading: bool) {
+        if let Some(frame) = self.frames.get_mut(id) {
+            frame.loading = loading;
         }
     }
 
@@ -329,6 +338,11 @@ impl PageState {
 }
 
 impl FrameState {
+    /// Whether it shows nothing as yet since its first document has not answered.
+    pub(crate) fn is_waited_for(&self) -> bool {
+        self.loading && super::is_blank(&self.url)
+    }
+
     fn new(id: FrameId, parent: Option<FrameId>, session: Session) -> Self {
         Self {
             id,
@@ -340,7 +354,8 @@ impl FrameState {
             origin: String::new(),
             failed: false,
             milestones: Milestones::default(),
-            world: Arc::default(),
+            foothold: Arc::default(),
+            loading: false,
             next: None,
         }
     }

@@ -22,7 +22,7 @@ use bathy_policy::Policy;
 use tokio::sync::watch;
 
 use super::documents;
-use super::state::{Chooser, DocumentResponse, PageState, Pending};
+use super::state::{Chooser, DocumentResponse, FrameState, PageState, Pending};
 use crate::artifact::Artifacts;
 use crate::context::Tabs;
 use crate::deadline::COMMAND_TIMEOUT;
@@ -30,7 +30,8 @@ use crate::download::Downloads;
 use crate::instance::user_agent_override;
 use crate::storage::{Visited, note_visit};
 use crate::upload::Uploads;
-use crate::{Dialog, DialogKind};
+use crate::world::World;
+use crate::{Deadline, Dialog, DialogKind};
 
 /// The gate's mark on its own answers; a site cannot set it.
 const GATE_HEADER: &str = bathy_egress::REFUSAL_HEADER;
@@ -212,6 +213,9 @@ impl Task {
                 note_visit(&self.rules.visited, &event.frame.security_origin);
             }
             self.state.send_modify(|state| state.commit(&event.frame, session));
+            if session.id() != self.page.id() {
+                self.set_foot(&event.frame.id, session);
+            }
         } else if let Some(event) = message.decode::<NavigatedWithinDocument>() {
             self.state.send_modify(|state| state.move_within(&event.frame_id, event.url));
         } else if let Some(event) = message.decode::<FrameStartedNavigating>() {
@@ -221,6 +225,7 @@ impl Task {
                 self.on_main(&event.frame_id, |state| state.departures += 1);
             }
         } else if let Some(event) = message.decode::<FrameStoppedLoading>() {
+            self.state.send_modify(|state| state.load(&event.frame_id, false));
             self.on_main(&event.frame_id, |state| state.give_up(None));
         } else if let Some(event) = message.decode::<FrameAttached>() {
             self.state.send_modify(|state| {
@@ -247,10 +252,32 @@ impl Task {
         }
     }
 
+    /// Gets ready to read the document of a frame that has a process of its own, while it loads.
+    fn set_foot(&self, frame: &FrameId, session: &Session) {
+        let frame = {
+            let state = self.state.borrow();
+            let of_session = |frame: &&FrameState| frame.session.id() == session.id();
+            let Some(frame) = state.frame(frame).filter(of_session) else { return };
+            // What is in such a frame and its process needs no more than others do.
+            if frame.parent.as_ref().and_then(|id| state.frame(id)).filter(of_session).is_some() {
+                return;
+            }
+            frame.clone()
+        };
+        tokio::spawn(async move {
+            let deadline = Deadline::after(COMMAND_TIMEOUT);
+            let world = World::of(&frame, deadline);
+            let document = frame.foothold.document(&frame.session, deadline);
+            // Whoever reads the frame asks again.
+            let _ = tokio::join!(world, document);
+        });
+    }
+
     fn started(&self, event: &FrameStartedNavigating) {
         if event.navigation_type == "sameDocument" || event.navigation_type == "historySameDocument" {
             return;
         }
+        self.state.send_modify(|state| state.load(&event.frame_id, true));
         self.on_main(&event.frame_id, |state| {
             state.pending = Some(Pending { url: event.url.clone(), loader: Some(event.loader_id.clone()) });
         });

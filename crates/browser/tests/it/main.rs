@@ -5,6 +5,7 @@
 mod act;
 mod capture;
 mod downloads;
+mod extremes;
 mod identity;
 mod leaks;
 mod lifetime;

@@ -107,17 +107,52 @@ async fn a_cursor_that_is_not_known_is_a_clear_error() {
     }
 }
 
-#[tokio::test]
-async fn an_outline_costs_a_constant_number_of_commands() {
-    let stage = Stage::set().await;
-    let cards: String =
-        (0..600).map(|card| format!("<div style='cursor:pointer' onclick='1'>Card {card}</div>")).collect();
-    stage.show(&cards).await;
-    stage.outline().await;
+/// The commands of one outline.
+async fn outline_costs(stage: &Stage) -> u64 {
     let before = stage.engine.commands_sent().await;
     stage.outline().await;
-    let sent = stage.engine.commands_sent().await - before;
-    assert!(sent <= 10, "{sent} commands");
+    stage.engine.commands_sent().await - before
+}
+
+#[tokio::test]
+async fn an_outline_costs_a_constant_number_of_commands_from_the_first_on() {
+    let stage = Stage::set().await;
+    let inner = "<p>inner</p><button id=b>Inner</button><span id=s>listens</span><div id=h></div>
+        <script>for (const id of ['b', 's', 'h']) document.getElementById(id).addEventListener('click', () => {})</script>";
+    let same = stage.site.page(inner);
+    let cross = same.replace(&stage.site.origin(), &stage.site.other_origin());
+    for source in [&same, &cross] {
+        for frames in [0, 1, 5, 20] {
+            let owners = format!("<iframe src='{source}' width=200 height=100></iframe>").repeat(frames);
+            stage.show(&format!("<p>outer</p><span onclick='1'>one</span>{owners}")).await;
+            let most = 10 + 3 * frames as u64;
+            let first = outline_costs(&stage).await;
+            let outline = stage.outline().await;
+            assert_eq!(outline.matches("clickable \"listens\" @e").count(), frames, "{outline}");
+            let later = outline_costs(&stage).await;
+            println!("{frames} frames: first {first}, later {later}, at most {most}");
+            assert!(first <= most && later <= most, "{frames} frames: first {first}, later {later}, at most {most}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_outline_of_six_hundred_cards_costs_no_more_commands_than_one_of_none() {
+    let stage = Stage::set().await;
+    for card in [
+        "<div style='cursor:pointer' onclick='1'>Card</div>",
+        "<div class=card>Card <b>text</b></div>",
+        "<my-card>Card</my-card>",
+    ] {
+        let script = "<script>document.querySelectorAll('.card').forEach((card) => card.addEventListener('click', () => {}))</script>";
+        stage.show(&format!("<main>{}</main>{script}", card.repeat(600))).await;
+        let (first, later) = (outline_costs(&stage).await, outline_costs(&stage).await);
+        assert!(first <= 10 && later <= 10, "{card}: first {first}, later {later}");
+    }
+    stage.show(&format!("<main>{}</main><script>onload = () => document.querySelectorAll('i').forEach((card) => card.addEventListener('click', () => {{}}))</script>", "<p>Words <i>that listen</i> here".repeat(600))).await;
+    let first = outline_costs(&stage).await;
+    assert!(first <= 10, "{first}");
+    assert!(stage.outline().await.contains("clickable \"that listen\" @e"));
 }
 
 #[tokio::test]

@@ -27,6 +27,24 @@ objects! {
         description: String,
         /// The handle.
         object_id: RemoteObjectId,
+        /// What it holds, where deep serialization was asked for.
+        deep_serialized_value: DeepSerializedValue,
+    }
+    /// A value with all that it holds, as `WebDriver BiDi` writes it.
+    DeepSerializedValue {
+        /// `string`, `array`, `node`, `window`, …
+        r#type: String,
+        ;
+        /// What it holds; its shape goes by the type.
+        value: Value,
+    }
+    /// How a result is written.
+    SerializationOptions {
+        /// `deep`, `json` or `idOnly`.
+        serialization: String,
+        ;
+        /// For nodes: `maxNodeDepth`, and `includeShadowTree` with `none`, `open` or `all`.
+        additional_parameters: Value,
     }
     /// An argument of a call, by value or by handle.
     CallArgument {
@@ -142,6 +160,8 @@ commands! {
         execution_context_id: ExecutionContextId,
         /// A name under which handles can be released together.
         object_group: String,
+        /// How the result is written.
+        serialization_options: SerializationOptions,
     } -> Evaluated;
     /// The properties of an object.
     "Runtime.getProperties" GetProperties {

@@ -1,15 +1,8 @@
 // What can be acted on: native controls, ARIA widgets, whatever takes focus, whatever listens, whatever has the hand.
 
-/** Listeners that the protocol reported: element → set of event types. */
-const listeners = new WeakMap();
-const CLICKS = new Set(['click', 'mousedown', 'mouseup', 'pointerdown', 'pointerup', 'touchstart', 'touchend', 'dblclick', 'contextmenu', 'auxclick', 'dragstart']);
 const CLICK_ATTRIBUTES = ['onclick', 'onmousedown', 'onmouseup', 'onpointerdown', 'onpointerup', 'ontouchstart', 'ondblclick', 'oncontextmenu'];
 
-const listens = (element) => {
-  const types = listeners.get(element);
-  if (types) for (const type of types) if (CLICKS.has(type)) return true;
-  return CLICK_ATTRIBUTES.some((name) => hasAttribute(element, name));
-};
+const listens = (element) => CLICK_ATTRIBUTES.some((name) => hasAttribute(element, name)) || doesListen(element);
 
 /** A root's listener serves everything below it (delegation), so it says nothing about the root itself. */
 const isRootLike = (element) => {

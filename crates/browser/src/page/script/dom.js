@@ -159,6 +159,7 @@ function* flatChildren(element) {
   if (!root && tagOf(element) === 'slot') {
     const assigned = assignedNodes(element);
     if (assigned.length) {
+      for (const node of assigned) closedSlots.set(node, element);
       yield* assigned;
       return;
     }

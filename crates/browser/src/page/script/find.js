@@ -32,8 +32,20 @@ const find = (query) => {
     more: Math.max(0, ordered.length - from - page.length),
     next: ordered.length > from + page.length ? from + page.length : null,
     atLeast: pass.late || found.size >= needed,
-    shadows: pass.shadows,
+    frames: shownFrames(pass),
   };
+};
+
+/** Owners of frames that a person sees, in reading order. */
+const shownFrames = (pass) => {
+  const shown = [];
+  for (const scope of knownScopes()) {
+    for (const element of queryAll(scope, 'iframe,frame')) {
+      if (shown.length >= 500 || now() > pass.deadline + 200) return shown;
+      if (boxShown(pass, factsOf(pass, element))) shown.push(idOf(pass, element));
+    }
+  }
+  return shown;
 };
 
 const isExact = (pass, element, wants) => {

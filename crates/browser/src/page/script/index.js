@@ -21,31 +21,27 @@
 //
 // READING
 //   outline({id?, depth?, interactive?, maxChars?=10000, from?=0, fold?, budgetMs?=25})
-//     → {lines: [string], from, next: number|null, above, below, atLeast: bool, fold: number, frames: [id], shadows: n,
+//     → {lines: [string], from, next: number|null, above, below, atLeast: bool, fold: number, frames: [id],
 //        view: {x, y, width, height, pageWidth, pageHeight}, modal: bool, truncated: bool}
 //     `from`: line to start with (null on the first call: the script may start at the viewport when the budget is short).
 //     `next`: the `from` of the continuation, pass `fold` back with it. `above`/`below`: nodes left out on each side
-//     (`atLeast`: the count is a lower bound since time ran out). `shadows`: elements that may hold a closed shadow root,
-//     to be asked about once (`bathy.suspects()` → array of elements; `adoptClosedRoots`, also with none, clears the list).
+//     (`atLeast`: the count is a lower bound since time ran out).
 //   observe({maxChars?=6000, budgetMs?=25}) → the same shape: what is in the viewport and can be acted on, topmost layer
 //     first, twins told apart by `in row "Ada"`, form state, last line `scroll …`.
 //   text({id?, format?: "text"|"markdown", maxChars?=10000, offset?=0, budgetMs?=60})
-//     → {text, next: number|null, total: number|null, frames: [id], shadows}; a frame stands as its mark on a line alone.
+//     → {text, next: number|null, total: number|null, frames: [id]}; a frame stands as its mark on a line alone.
 //   find({text?, role?, name?, label?, placeholder?, testId?, limit?=20, from?=0, budgetMs?=200})
 //     → {matches: [{id, line, context}], more: n, next: number|null}
 //   describe({id}) → {line, role, name, value, states: [string], rect}
-//   frames() → {ids: [number]}; elements(ids) by `bathy.elements([id])` → array of elements (ask without returnByValue,
-//     then Runtime.getProperties and DOM.describeNode{objectId} → node.frameId)
-// SHADOW ROOTS AND LISTENERS (what the protocol alone knows)
-//   adoptClosedRoots: `bathy.adoptClosedRoots(root, root, …)` with the ShadowRoot objects as call arguments → {ok: n}
-//   newNodes({nodes: [int]}) → {unknown: [int]}: those of the browser's numbers that were not asked about before
-//   adoptListeners({listeners: [{path: [int], tag, types: [string]}]}) → {known: n}: path from the document down, the index
-//     among element children, -1 for "into the shadow root"; `bathy.adoptListenerNodes([types…], node, node…)` for handles.
+//   frames() → {ids: [number]}; `bathy.windows([id])` → array of windows (ask with deep serialization, which tells their frames)
+// SHADOW ROOTS AND LISTENERS (what the protocol alone knows; see asking.js)
+//   `bathy.read(name, argument, {listening?: [number], batches?: [[batch, [number]]], nodes?: [number], frames: n}, ...handles)` is
+//     `call` for readings. Ask with deep serialization: windows come with the ids of their frames, elements with the browser's numbers
+//     and with their closed roots. No more is handed out than `frames` windows.
 //     getEventListeners of the command-line API sees only listeners of its own world (measured), so Rust asks
 //     DOMDebugger.getEventListeners {`document` of the MAIN world (an unforgeable own property), depth: -1, pierce: true}
-//     (all worlds, ~3 ms for 15,000 nodes) and maps backend ids by DOM.resolveNode into this world (few new ones) or
-//     DOM.describeNode {depth: -1, pierce: true} (many). With the document of this world Chromium 156 makes wrappers of the
-//     main world's prototypes here (measured), which every accessor then refuses: never ask with that.
+//     (all worlds and the frames of the same process, ~3 ms for 15,000 nodes). With the document of this world Chromium 156 makes
+//     wrappers of the main world's prototypes here (measured), which every accessor then refuses: never ask with that.
 // ACTING
 //   resolve({id}|{selector}) → {id, line, tag, kind, followed?}; kind: "text"|"date"|"range"|"color"|"checkbox"|"radio"|
 //     "file"|"select"|"contenteditable"|"button"|"link"|"frame"|"other"
@@ -87,40 +83,6 @@ const frames = () => {
   return { ids: found };
 };
 
-const adoptListeners = ({ listeners: list }) => {
-  let known = 0;
-  for (const { path, tag, types } of list) {
-    let node = documentElement(document);
-    let at = node && path[0] === 0 ? node : null;
-    for (const step of path.slice(1)) {
-      if (!at) break;
-      if (step === -1) at = shadowOf(at);
-      else {
-        at = isElement(at) ? firstElement(at) : fragmentFirst(at);
-        for (let left = step; at && left > 0; left -= 1) at = nextElement(at);
-      }
-    }
-    if (isElement(at) && localName(at).toLowerCase() === tag && adoptTypes(at, types)) known += 1;
-  }
-  return { known };
-};
-
-/** Which of the browser's numbers for nodes are new here. */
-const newNodes = ({ nodes }) => {
-  const unknown = nodes.filter((node) => !toldNodes.has(node));
-  for (const node of unknown) toldNodes.add(node);
-  return { unknown };
-};
-const toldNodes = new Set();
-
-const fragmentFirst = getter(DocumentFragment.prototype, 'firstElementChild');
-const adoptTypes = (element, types) => {
-  const set = listeners.get(element) ?? new Set();
-  for (const type of types) set.add(type);
-  listeners.set(element, set);
-  return true;
-};
-
 const pathOf = (element) => {
   const path = [];
   for (let node = element; node; ) {
@@ -154,7 +116,7 @@ const audit = () => {
   return { nodes };
 };
 
-const functions = { fileInput, outline, observe, text, find, describe, frames, newNodes, adoptListeners, resolve, prepare, hit, viewport, reveal, drawn, focus, fillBegin, fillSecret, fillEnd, value, select, scroll, scrollPoint, scrolled, waitFor, watch, settle, stir, layers, audit };
+const functions = { fileInput, outline, observe, text, find, describe, frames, resolve, prepare, hit, viewport, reveal, drawn, focus, fillBegin, fillSecret, fillEnd, value, select, scroll, scrollPoint, scrolled, waitFor, watch, settle, stir, layers, audit };
 
 const answer = (problem) => {
   if (problem instanceof Refusal) {
@@ -173,24 +135,21 @@ globalThis.bathy = {
       return answer(problem);
     }
   },
-  elements: (list) => list.map((id) => references.get(id)?.element.deref() ?? null),
   name: (element) => idOf(new Pass(100), element),
-  suspects: () => [...suspects].filter((element) => isConnected(element)).slice(0, 500),
-  adoptClosedRoots(...roots) {
-    for (const element of suspects) checkedHosts.add(element);
-    suspects.clear();
-    hostsAsked = true;
-    let known = 0;
-    for (const root of roots) {
-      if (!(root instanceof ShadowRoot)) continue;
-      closedRoots.set(shadowHost(root), root);
-      for (const slot of queryFragment(root, 'slot')) for (const node of assignedNodes(slot)) closedSlots.set(node, slot);
-      known += 1;
-    }
-    return { ok: known };
+  /** A reading. Its answer is a string of JSON, or an array where something is handed out: the string, the windows of the frames
+   *  in the order of `frames`, then the elements of `batch`. */
+  read(name, argument, told, ...handles) {
+    takeIn(told, handles);
+    const answer = this.call(name, argument);
+    if (answer.error) return JSON.stringify(answer);
+    const windows = windowsOf((answer.ok.frames ?? []).slice(0, told.frames));
+    const { batch, elements } = toAsk();
+    if (!windows.length && !elements.length) return JSON.stringify(answer);
+    handed.push(JSON.stringify({ ...answer, batch }), ...windows, ...elements);
+    return handed;
   },
-  adoptListenerNodes(types, ...nodes) {
-    nodes.forEach((node, index) => isElement(node) && adoptTypes(node, types[index] ?? []));
-    return { ok: nodes.length };
+  windows(ids) {
+    handed.splice(0, handed.length, ...windowsOf(ids));
+    return handed;
   },
 };

@@ -37,7 +37,7 @@ const observe = ({ maxChars = 6000, budgetMs = 25 }) => {
     else lines.push(line);
   }
   lines.push(sayScroll(pass));
-  return { lines, from: 0, next: null, above: 0, below: left, atLeast: tree.stopped, truncated: left > 0, fold: 0, frames, shadows: pass.shadows, view: viewOf(pass), modal: modal !== null };
+  return { lines, from: 0, next: null, above: 0, below: left, atLeast: tree.stopped, truncated: left > 0, fold: 0, frames, view: viewOf(pass), modal: modal !== null };
 };
 
 /** Headings and messages carry no rectangle yet. */

@@ -194,12 +194,12 @@ const sayCount = (element, role, entry) => {
   return ` (${count} ${count === 1 ? 'row' : 'rows'})`;
 };
 
-const frameWindow = getter(HTMLIFrameElement.prototype, 'contentDocument');
+const frameDocument = getter(HTMLIFrameElement.prototype, 'contentDocument');
 const frameSource = getter(HTMLIFrameElement.prototype, 'src');
 const crossOrigin = (element) => {
   if (tagOf(element) !== 'iframe') return false;
   try {
-    if (frameWindow(element)) return false;
+    if (frameDocument(element)) return false;
     return hasAttribute(element, 'sandbox') || new URL(frameSource(element), document.baseURI).origin !== location.origin;
   } catch {
     return true;
@@ -327,7 +327,6 @@ const outline = ({ id, depth, interactive = false, maxChars = 10000, from = null
     truncated: index < plans.length || tree.stopped || start > 0,
     fold: folding,
     frames: listed,
-    shadows: pass.shadows,
     view: viewOf(pass),
     modal: modal !== null,
     ...(followed ? { followed: sayElement(pass, elementOf(pass, id).element) } : {}),

@@ -87,7 +87,6 @@ const text = ({ id, format = 'text', maxChars = 10000, offset = 0, budgetMs = 60
     next: end < whole.length || !complete ? end : null,
     total: complete ? whole.length : null,
     frames: reader.frames.map((frame) => ids.get(frame)),
-    shadows: pass.shadows,
     ...(found.followed ? { followed: sayElement(pass, found.element) } : {}),
   };
 };

@@ -344,58 +344,80 @@ const standsIn = (pass, facts, tag) => {
 
 const SHADOW_TAGS = new Set(['article', 'aside', 'blockquote', 'div', 'footer', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'header', 'main', 'nav', 'p', 'section', 'span']);
 
-/** Only the protocol sees closed roots; it is asked when a box has a size that nothing we see explains. */
+/** Only the protocol sees closed roots. In a large document it is asked about a plain element only where something shows that
+ *  nothing we see explains: a size, or a place that its children do not start or end at. */
 const mayHoldClosedRoot = (pass, facts, tag) => {
   const { element } = facts;
   const custom = tag.includes('-');
   if (!custom && !SHADOW_TAGS.has(tag)) return;
-  if (shadowOf(element) || checkedHosts.has(element)) return;
-  for (let child = custom ? null : firstChild(element); child; child = nextSibling(child)) {
-    if (nodeType(child) === 1) {
-      // A child that has a style is in the flat tree, so nothing hides it.
-      if (factsOf(pass, child).display !== '') return;
-      break;
-    }
-    if (isText(child) && /\S/.test(data(child))) {
-      pass.range.selectNode(child);
-      if (pass.range.getBoundingClientRect().height > 0) return;
-      break;
-    }
-  }
-  if (facts.display !== 'contents') {
-    const rect = (facts.rect ??= rectOf(element));
-    if (rect.width < 2 || rect.height < 2 || (facts.inline && !custom && firstChild(element))) return;
-    if (!custom && sizeIsOwn(pass, facts)) return;
-  }
+  if (checkedHosts.has(element) || shadowOf(element)) return;
+  if (!custom && pass.size >= SMALL && explained(pass, facts)) return;
   suspects.add(element);
+};
+
+/** Is what a plain element shows the work of the children that we see? */
+const explained = (pass, facts) => {
+  const { element } = facts;
+  const child = firstChild(element);
+  if (!child) return facts.display === 'contents' || tooSmall(pass, facts) || sizeIsOwn(pass, facts);
+  // A child that has no style is not in the flat tree, so something hides it.
+  for (let one = child, seen = 0; one && seen < 3; one = nextSibling(one), seen += 1) if (nodeType(one) === 1) return factsOf(pass, one).display !== '' && framed(pass, facts);
+  if (facts.display === 'contents' || tooSmall(pass, facts)) return true;
+  pass.range.selectNodeContents(element);
+  const rect = pass.range.getBoundingClientRect();
+  if (rect.height > 0) return framed(pass, facts);
+  for (let text = child; text; text = nextSibling(text)) if (isText(text) && /\S/.test(data(text))) return false;
+  return sizeIsOwn(pass, facts);
+};
+
+const tooSmall = (pass, facts) => {
+  const rect = (facts.rect ??= rectOf(facts.element));
+  return rect.width < 2 || rect.height < 2;
+};
+
+/** Do the children of a block begin and end where its contents do? Asked of boxes with few children, by their height alone
+ *  (widths follow the line, margins and alignment). */
+const framed = (pass, facts) => {
+  const { element, style } = facts;
+  if (facts.inline || !FRAMES_CHILDREN.has(tagOf(element)) || !/^(block|flow-root)$/.test(facts.display) || childElementCount(element) > 3 || scrollHeight(element) > 1000) return true;
+  const rect = (facts.rect ??= rectOf(element));
+  pass.range.selectNodeContents(element);
+  const inner = pass.range.getBoundingClientRect();
+  if (inner.height < 1) return true;
+  const own = style.height !== 'auto' && parseFloat(style.minHeight) > 0;
+  const unexplained = clientHeight(element) - parseFloat(style.paddingTop) - parseFloat(style.paddingBottom) - inner.height;
+  return own || unexplained < 16 || margins(pass, element) >= unexplained - 4 || rect.height < 8;
+};
+
+const FRAMES_CHILDREN = new Set(['div', 'section', 'article', 'aside', 'main']);
+
+const margins = (pass, element) => {
+  let sum = 0;
+  for (let child = firstElement(element); child; child = nextElement(child)) {
+    const { style } = factsOf(pass, child);
+    sum += (parseFloat(style.marginTop) || 0) + (parseFloat(style.marginBottom) || 0);
+  }
+  return sum;
 };
 
 /** Looks for hosts of closed roots where no tree is built; a visitor for `scopes`. */
 const suspectHosts = (pass) => {
-  let asked = 0;
+  let looked = 0;
   return (element) => {
     const name = localName(element);
-    if (!name.includes('-') && (!SHADOW_TAGS.has(name) || firstElement(element))) return;
-    const text = firstChild(element);
-    if (text && isText(text) && !nextSibling(text) && !name.includes('-') && dataLength(text) > 2) return;
-    if ((asked += 1) > 3000 || pass.late) return;
+    if (!name.includes('-') && !SHADOW_TAGS.has(name)) return;
+    if ((looked += 1) > 3000 || pass.late || checkedHosts.has(element)) return;
     const facts = factsOf(pass, element);
     if (facts.rendered) mayHoldClosedRoot(pass, facts, tagOf(element));
   };
 };
 
-/** Is the size of an empty box given by its own style? (On a small document every sized box may be asked about.) */
+/** Is the size of an empty box given by its own style? */
 const sizeIsOwn = (pass, facts) => {
   const { element, style } = facts;
   if (clientHeight(element) - parseFloat(style.paddingTop) - parseFloat(style.paddingBottom) < 1 && !facts.inline) return true;
-  if (pass.size < 2 * SMALL) return style.backgroundImage !== 'none';
   const given = computedMap(element);
   const set = (name) => !/^(auto|none|0|0px|normal)$/.test(String(given.get(name) ?? 'auto'));
   return set('height') || set('min-height') || set('aspect-ratio') || generated(element, '::before')[0] !== '' || generated(element, '::after')[0] !== '';
 };
 const computedMap = method(Element.prototype, 'computedStyleMap');
-
-/** Hosts that the protocol was asked about already, and those it should be asked about. */
-const checkedHosts = new WeakSet();
-const suspects = new Set();
-let hostsAsked = false;

@@ -1,7 +1,7 @@
 // What a person can see. Absent is what is hidden from people; present is what they can reach by scrolling, even when it
 // only looks hidden to a naive tool. Truth is taken from layout (rectangles), not from the names of classes.
 
-/** Documents of fewer elements are cheap for the protocol to describe. */
+/** In documents of fewer elements each one that may be the host of a closed root is asked about. */
 const SMALL = 1500;
 
 /** The state of one call: memo of what was found out about elements, and the time limit. */
@@ -17,12 +17,6 @@ class Pass {
     labelIndex = new Map();
     // Layout may have been due until here, which is no walking.
     this.deadline = now() + budgetMs;
-  }
-
-  /** How many elements the protocol should be asked about. A host whose slots show its children looks like any other
-   *  element, so on a small document, where the question is cheap, it is put once in any case. */
-  get shadows() {
-    return suspects.size || (!hostsAsked && this.size < SMALL ? 1 : 0);
   }
 
   get late() {
