@@ -11,8 +11,8 @@ use crate::tab::FrameState;
 use crate::world::{Reply, WorldError};
 use crate::{Deadline, Error, Ref, Tab};
 
-/// How long the page script may look, in each frame.
-const WALK_MS: u64 = 400;
+/// How long the page script may look, in each frame: whoever asks wants an element that is there to be found.
+const WALK_MS: u64 = 2_000;
 
 /// What to find: everything that is given must hold. Words match any part, without regard to case.
 #[derive(Debug, Clone, Default, Serialize)]

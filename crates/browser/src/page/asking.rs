@@ -27,7 +27,7 @@ const ROOTS: usize = 200;
 const ROUNDS: usize = 12;
 /// Listening nodes beyond this are not told.
 const MOST_LISTENING: usize = 5_000;
-/// What a reading may take for all of this.
+/// What a reading waits for each of these answers.
 const PATIENCE: Duration = Duration::from_millis(700);
 const GROUP: &str = "bathysphere-asked";
 
@@ -51,8 +51,10 @@ pub(crate) type Listening = Arc<Vec<i64>>;
 
 /// What listens in the frame's process; nothing where the browser does not say.
 pub(crate) async fn listening(tab: &Tab, frame: &FrameState, deadline: Deadline) -> Listening {
-    let deadline = deadline.at_most(PATIENCE);
-    let found = ask_listening(&root_of(tab, frame), deadline).await;
+    let patience = deadline.at_most(PATIENCE);
+    let root = root_of(tab, frame);
+    // The world is needed next; where it cannot be had, the reading says so.
+    let (found, _) = tokio::join!(ask_listening(&root, patience), World::of(frame, deadline));
     let mut numbers = found.unwrap_or_else(|reason| {
         tracing::debug!(%reason, "the listeners of a document stay unknown");
         Vec::new()
@@ -97,20 +99,22 @@ where
     R: DeserializeOwned,
 {
     let world = World::of(frame, deadline).await?;
-    let patience = deadline.at_most(PATIENCE);
     let numbers = listening.map(|numbers| numbers.as_ref().clone());
-    let mut handles = Handles::new(&world, patience);
+    let mut handles = Handles::new(&world, deadline);
     let nodes = match listening {
         Some(numbers) => few(tab, frame, numbers, &mut handles).await,
         None => Vec::new(),
     };
     let mut told = Told { listening: numbers.clone(), nodes, roots: Vec::new() };
     for round in 0.. {
+        let left = deadline.remaining();
         let reply: Reply<R> = world.read(function, argument, told, frames, deadline).await?;
         let roots: Vec<i64> = reply.nodes.iter().filter_map(|node| node.closed_root).take(ROOTS).collect();
         let listens = |number: i64| numbers.as_ref().is_some_and(|numbers| numbers.binary_search(&number).is_ok());
         let news = !roots.is_empty() || reply.nodes.iter().any(|node| listens(node.number));
-        if !news || round == ROUNDS || patience.has_passed() {
+        // What took long takes long again.
+        let late = deadline.remaining() < 2 * (left - deadline.remaining());
+        if !news || round == ROUNDS || late {
             return Ok(reply);
         }
         let roots = handles.of(&roots).await.into_iter().map(|(_, handle)| handle).collect();
@@ -156,8 +160,9 @@ impl<'a> Handles<'a> {
 
     /// Handles on those nodes that are in this world's document.
     async fn of(&mut self, nodes: &[i64]) -> Vec<(i64, CallArgument)> {
+        let patience = self.deadline.at_most(PATIENCE);
         self.some |= !nodes.is_empty();
-        let Self { world, group, deadline, .. } = &*self;
+        let Self { world, group, .. } = &*self;
         let handles = nodes.iter().map(|&node| {
             let resolve = ResolveNode {
                 backend_node_id: Some(node),
@@ -165,7 +170,7 @@ impl<'a> Handles<'a> {
                 object_group: Some(group.clone()),
             };
             async move {
-                let resolved = world.session().call(resolve, deadline.remaining()).await.ok()?;
+                let resolved = world.session().call(resolve, patience.remaining()).await.ok()?;
                 Some((node, CallArgument { value: None, object_id: Some(resolved.object.object_id?) }))
             }
         });

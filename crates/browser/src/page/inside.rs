@@ -6,19 +6,20 @@ use std::time::Duration;
 
 use bathy_cdp::protocol::FrameId;
 use futures::future::{BoxFuture, join_all};
+use tokio::sync::watch;
 
 use crate::tab::FrameState;
 use crate::world::WorldError;
 use crate::{Deadline, Tab};
 
-/// A frame that does not answer for so long is not waited for.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// A frame that does not answer for so long, while no other does either, is not waited for.
+const PATIENCE: Duration = Duration::from_secs(2);
 /// Nor is one for longer than this that did not answer before.
-const PATIENCE_WITH_SILENT: Duration = Duration::from_millis(100);
+const PATIENCE_WITH_SILENT: Duration = Duration::from_millis(200);
 /// Frames below this depth are not entered; each can be read by its ref.
 const DEPTH_LIMIT: usize = 12;
 /// Nor are frames of one document beyond this.
-pub(crate) const FRAME_LIMIT: usize = 50;
+pub(crate) const FRAME_LIMIT: usize = 40;
 
 /// Why a frame was not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,25 +51,38 @@ pub(crate) async fn readings<'a, T>(
     read: impl Fn(FrameState, usize, Deadline) -> BoxFuture<'a, Result<T, WorldError>>,
 ) -> HashMap<u32, Result<T, Absent>> {
     let count = held.iter().flatten().count();
+    let progress = watch::Sender::new(());
     let readings = owners.iter().enumerate().map(|(index, owner)| {
         let frame = held.get(index).cloned().flatten().filter(|_| level < DEPTH_LIMIT).and_then(|id| tab.frame(&id));
         let blank = frame.as_ref().is_some_and(FrameState::is_waited_for);
         let foothold = frame.as_ref().map(|frame| Arc::clone(&frame.foothold));
-        let patience = deadline.at_most(match &foothold {
-            Some(foothold) if foothold.is_silent() => PATIENCE_WITH_SILENT,
-            _ => PATIENCE,
-        });
-        let reading = frame.filter(|_| !blank).map(|frame| read(frame, count, patience));
+        let known_silent = foothold.as_ref().is_some_and(|foothold| foothold.is_silent());
+        let patience = if known_silent { PATIENCE_WITH_SILENT } else { PATIENCE };
+        let reading = frame.filter(|_| !blank).map(|frame| read(frame, count, deadline));
+        let (progress, mut others) = (&progress, progress.subscribe());
         async move {
             let reading = match reading {
                 None if blank => Err(Absent::Loading),
                 None => Err(Absent::NotEntered),
-                Some(reading) => match tokio::time::timeout(patience.remaining(), reading).await {
-                    Ok(Ok(reading)) => Ok(reading),
-                    Ok(Err(WorldError::DocumentGone)) => Err(Absent::Loading),
-                    Ok(Err(_)) | Err(_) => Err(Absent::Silent),
-                },
+                Some(reading) => {
+                    tokio::pin!(reading);
+                    loop {
+                        // Frames of one process answer in turn: it is alive as long as another one does.
+                        tokio::select! {
+                            read = &mut reading => break match read {
+                                Ok(reading) => Ok(reading),
+                                Err(WorldError::DocumentGone) => Err(Absent::Loading),
+                                Err(_) => Err(Absent::Silent),
+                            },
+                            Ok(()) = others.changed() => {}
+                            () = tokio::time::sleep(patience) => break Err(Absent::Silent),
+                        }
+                    }
+                }
             };
+            if reading.is_ok() {
+                progress.send_replace(());
+            }
             if let Some(foothold) = foothold {
                 foothold.set_silent(matches!(reading, Err(Absent::Silent)));
             }

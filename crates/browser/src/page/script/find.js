@@ -99,16 +99,15 @@ const fitsAll = (pass, element, wants) => {
 /** Text nodes first (cheap), then what labels, values and pictures say. */
 function* byText(pass, scope, wants) {
   const walker = makeWalker(document, scope, NodeFilter.SHOW_TEXT);
-  while (walker.nextNode()) {
+  const fits = holdsWords(wants.text);
+  for (let seen = 1; walker.nextNode(); seen += 1) {
+    if ((seen & 255) === 0 && pass.late) return;
     const node = walker.currentNode;
-    const string = data(node);
-    if (string.length < wants.text.length) continue;
-    if (!fold(string).includes(wants.text)) continue;
+    if (dataLength(node) < wants.text.length || !fits(data(node))) continue;
     const holder = flatParent(node);
     if (!holder || SKIPPED_TAGS.has(tagOf(holder)) || closest(holder, 'object,video,audio,canvas,iframe,select,textarea')) continue;
     const facts = factsOf(pass, holder);
     if (facts.rendered && textShown(pass, facts, node)) yield actionable(pass, holder);
-    if (pass.late) return;
   }
   for (const element of queryAll(scope, '[aria-label],[aria-labelledby],[alt],[title],input,textarea,select')) {
     if (pass.late) return;

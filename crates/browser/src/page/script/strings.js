@@ -46,6 +46,13 @@ const quote = (string, length = 200) => {
 /** Form in which two strings are compared: what a person would call the same words. */
 const fold = (string) => squeeze(string.replace(INVISIBLE, '')).toLowerCase();
 
+/** A test for folded words in raw text that costs little where they are not in it. */
+const holdsWords = (words) => {
+  const pattern = words.split(' ').map((word) => word.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('[\\t\\n\\f\\r \\u00a0]+');
+  const plain = new RegExp(pattern, 'iu');
+  return (string) => plain.test(string) || (string.search(INVISIBLE) >= 0 && fold(string).includes(words));
+};
+
 /** The mark that stands for a ref in finished text; see `index.js`. */
 const refMark = (id) => `\u0001e${id}\u0002`;
 const frameMark = (id) => `\u0001f${id}\u0002`;

@@ -108,7 +108,7 @@ class Reader {
     const stack = [this.frame(factsOf(pass, element), null)];
     const hard = pass.deadline + HARD_MS;
     for (let seen = 1; stack.length; seen += 1) {
-      if (this.writer.length > this.limit + 200 || ((seen & 31) === 0 && now() > hard)) {
+      if (this.writer.length > this.limit + 200 || ((seen & 31) === 0 && now() > hard + (this.writer.length ? 0 : EMPTY_MS))) {
         while (stack.length) stack.pop().end?.();
         return false;
       }

@@ -12,6 +12,8 @@ const VOID_CONTROLS = new Set(['input', 'textarea', 'select', 'meter', 'progress
 const TEXT_KEEP = 6000;
 /** A walk that has not found enough when its time is up goes on for so long. */
 const HARD_MS = 150;
+/** And for so long where it has found nothing at all. */
+const EMPTY_MS = 2000;
 
 class Entry {
   constructor(facts, role, reason) {
@@ -37,6 +39,7 @@ class Tree {
     this.chars = 0;
     this.base = from === null && pass.view.y <= 0 ? 0 : null;
     this.stopped = false;
+    this.grace = 0;
     this.frames = [];
     this.controls = new Set();
   }
@@ -65,7 +68,11 @@ class Tree {
 
   full(hard) {
     const time = now();
-    if (time > hard) return true;
+    if (time > hard) {
+      // Far down an empty tree each step is dear; an answer needs something to say, and what stands beside it.
+      if (this.entries === 0) this.grace = time + HARD_MS;
+      return time > Math.min(this.grace, hard + EMPTY_MS);
+    }
     return time > this.pass.deadline && this.base !== null && this.chars - this.base > this.enough;
   }
 
@@ -375,30 +382,39 @@ const tooSmall = (pass, facts) => {
   return rect.width < 2 || rect.height < 2;
 };
 
-/** Do the children of a block begin and end where its contents do? Asked of boxes with few children, by their height alone
- *  (widths follow the line, margins and alignment). */
+/** Do the few children of a block fill its height? (Widths follow the line, margins and alignment.) */
 const framed = (pass, facts) => {
   const { element, style } = facts;
-  if (facts.inline || !FRAMES_CHILDREN.has(tagOf(element)) || !/^(block|flow-root)$/.test(facts.display) || childElementCount(element) > 3 || scrollHeight(element) > 1000) return true;
-  const rect = (facts.rect ??= rectOf(element));
-  pass.range.selectNodeContents(element);
-  const inner = pass.range.getBoundingClientRect();
-  if (inner.height < 1) return true;
-  const own = style.height !== 'auto' && parseFloat(style.minHeight) > 0;
-  const unexplained = clientHeight(element) - parseFloat(style.paddingTop) - parseFloat(style.paddingBottom) - inner.height;
-  return own || unexplained < 16 || margins(pass, element) >= unexplained - 4 || rect.height < 8;
+  if (facts.inline || !FRAMES_CHILDREN.has(tagOf(element)) || !/^(block|flow-root)$/.test(facts.display) || childElementCount(element) > 3) return true;
+  const box = (facts.rect ??= rectOf(element));
+  const start = box.top + clientTop(element) + parseFloat(style.paddingTop);
+  const end = start + clientHeight(element) - parseFloat(style.paddingTop) - parseFloat(style.paddingBottom);
+  // Within 8 px, and the margins of the first child and the last.
+  let before = null;
+  let after = 0;
+  for (let child = firstChild(element), seen = 0; child; child = nextSibling(child), seen += 1) {
+    if (seen > 8) return true;
+    let rect = null;
+    let margins = [0, 0];
+    if (nodeType(child) === 1) {
+      const one = factsOf(pass, child);
+      if (/^(absolute|fixed|sticky)$/.test(one.position) || one.style.float !== 'none') return true;
+      rect = (one.rect ??= rectOf(child));
+      margins = [one.style.marginTop, one.style.marginBottom].map((margin) => parseFloat(margin) || 0);
+    } else if (isText(child) && /\S/.test(data(child))) {
+      pass.range.selectNode(child);
+      rect = pass.range.getBoundingClientRect();
+    }
+    if (!rect || rect.height === 0) continue;
+    before ??= rect.top - start - margins[0];
+    after = end - rect.bottom - margins[1];
+  }
+  if (before === null || (before < 8 && after < 8)) return true;
+  const given = computedMap(element);
+  return ['height', 'min-height', 'aspect-ratio'].some((name) => !/^(auto|0px|0)$/.test(String(given.get(name) ?? 'auto')));
 };
 
 const FRAMES_CHILDREN = new Set(['div', 'section', 'article', 'aside', 'main']);
-
-const margins = (pass, element) => {
-  let sum = 0;
-  for (let child = firstElement(element); child; child = nextElement(child)) {
-    const { style } = factsOf(pass, child);
-    sum += (parseFloat(style.marginTop) || 0) + (parseFloat(style.marginBottom) || 0);
-  }
-  return sum;
-};
 
 /** Looks for hosts of closed roots where no tree is built; a visitor for `scopes`. */
 const suspectHosts = (pass) => {
@@ -406,7 +422,7 @@ const suspectHosts = (pass) => {
   return (element) => {
     const name = localName(element);
     if (!name.includes('-') && !SHADOW_TAGS.has(name)) return;
-    if ((looked += 1) > 3000 || pass.late || checkedHosts.has(element)) return;
+    if ((looked += 1) > (pass.size < SMALL || name.includes('-') ? 3000 : 300) || pass.late || checkedHosts.has(element)) return;
     const facts = factsOf(pass, element);
     if (facts.rendered) mayHoldClosedRoot(pass, facts, tagOf(element));
   };
