@@ -113,7 +113,7 @@ where
         let listens = |number: i64| numbers.as_ref().is_some_and(|numbers| numbers.binary_search(&number).is_ok());
         let news = !roots.is_empty() || reply.nodes.iter().any(|node| listens(node.number));
         // What took long takes long again.
-        let late = deadline.remaining() < 2 * (left - deadline.remaining());
+        let late = deadline.remaining() < 2 * left.saturating_sub(deadline.remaining());
         if !news || round == ROUNDS || late {
             return Ok(reply);
         }

@@ -33,7 +33,7 @@ impl Absent {
     /// For a remark behind the frame's line.
     pub(crate) fn words(self) -> &'static str {
         match self {
-            Self::NotEntered => "not entered; outline it by its ref",
+            Self::NotEntered => "not entered",
             Self::Loading => "loading",
             Self::Silent => "does not answer",
         }

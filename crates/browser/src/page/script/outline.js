@@ -6,6 +6,8 @@ const HOISTED = new Set(['listitem', 'cell', 'gridcell', 'columnheader', 'rowhea
 /** How many of a run of alike siblings are shown, the most that fits first. */
 const FOLD_KEEP = [100, 60, 36, 22, 14, 8];
 const DEEPEST = 40;
+/** What is said behind the line of a frame that is not entered. */
+const FRAME_REMARK = 24;
 
 /** Lines as plans: what stands on a line, before names are put into words. */
 class Plan {
@@ -311,8 +313,9 @@ const outline = ({ id, depth, interactive = false, maxChars = 10000, from = null
     const plan = plans[index];
     const line = `${'  '.repeat(plan.level)}${sayPlan(pass, plan)}`;
     // One line always goes out, so that a continuation makes progress.
-    if (used + line.length + 1 > maxChars && index > start) break;
-    used += line.length + 1;
+    const size = line.length + (plan.entry.frame ? FRAME_REMARK : 1);
+    if (used + size > maxChars && index > start) break;
+    used += size;
     lines.push(cut(line, Math.max(maxChars, 200)));
     if (plan.entry.frame) listed.push(ids.get(plan.entry.element));
   }

@@ -77,7 +77,7 @@ const text = ({ id, format = 'text', maxChars = 10000, offset = 0, budgetMs = 60
   if (format !== 'text' && format !== 'markdown') throw new Refusal('invalid', 'format is "text" or "markdown"');
   const pass = new Pass(budgetMs);
   const found = id ? elementOf(pass, id) : { element: topModal(pass) ?? pageRoot(), followed: false };
-  const reader = new Reader(pass, format === 'markdown', offset + maxChars);
+  const reader = new Reader(pass, format === 'markdown', offset, maxChars);
   const complete = reader.read(found.element);
   const whole = reader.writer.buffers[0].text.replace(/[ \t]+\n/g, '\n').trim();
   let end = Math.min(offset + maxChars, whole.length);
@@ -92,23 +92,24 @@ const text = ({ id, format = 'text', maxChars = 10000, offset = 0, budgetMs = 60
 };
 
 class Reader {
-  constructor(pass, markdown, limit) {
+  constructor(pass, markdown, offset, maxChars) {
     this.pass = pass;
     this.markdown = markdown;
-    this.limit = limit;
+    this.offset = offset;
+    this.limit = offset + maxChars;
     this.writer = new Writer();
     this.frames = [];
     this.lists = [];
     this.tables = [];
   }
 
-  /** True when everything was read. The time limit holds once there is an answer to give. */
+  /** True when everything was read. The time limit holds once there is an answer to give: whoever goes on gets somewhere. */
   read(element) {
     const { pass } = this;
     const stack = [this.frame(factsOf(pass, element), null)];
     const hard = pass.deadline + HARD_MS;
     for (let seen = 1; stack.length; seen += 1) {
-      if (this.writer.length > this.limit + 200 || ((seen & 31) === 0 && now() > hard + (this.writer.length ? 0 : EMPTY_MS))) {
+      if (this.writer.length > this.limit + 200 || ((seen & 31) === 0 && now() > hard + (this.writer.length > this.offset ? 0 : this.offset ? 4 * EMPTY_MS : EMPTY_MS))) {
         while (stack.length) stack.pop().end?.();
         return false;
       }
