@@ -225,6 +225,23 @@ impl World {
         Ok(Reply { answer: answer.result()?, frames: reply.frames, nodes: reply.nodes })
     }
 
+    /// Evaluates an expression of the page script and keeps its result in the browser, where `group` is to be released.
+    pub(crate) async fn handle(
+        &self,
+        (parameters, expression): (&str, &str),
+        arguments: Vec<CallArgument>,
+        group: &str,
+        deadline: Deadline,
+    ) -> Result<RemoteObject, WorldError> {
+        let command = CallFunctionOn {
+            function_declaration: self.declare(parameters, expression),
+            arguments: Some(arguments),
+            object_group: Some(group.to_owned()),
+            ..self.command()
+        };
+        self.run(command, deadline).await
+    }
+
     /// The frame that an element holds, where it holds one.
     pub(crate) async fn frame_in(&self, id: u32, deadline: Deadline) -> Result<Option<FrameId>, WorldError> {
         let command = CallFunctionOn {

@@ -114,7 +114,7 @@ async fn direct(aim: &Aim<'_>, deadline: Deadline) -> Result<Option<Input>, Erro
     let Some(id) = found.id else {
         return Ok(None);
     };
-    let function = "function(id) { return bathy.elements([id])[0]; }";
+    let function = ("id", "bathy.element(id)");
     let handle = aim.world.handle(function, vec![by_value(Value::from(id))], HANDLES, deadline).await;
     let handle = handle.map_err(|error| error.about_page(deadline))?.object_id;
     Input::of(aim.world.session().clone(), handle, deadline).await.map(Some)

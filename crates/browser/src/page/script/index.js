@@ -135,6 +135,7 @@ globalThis.bathy = {
       return answer(problem);
     }
   },
+  element: (id) => references.get(id)?.element.deref() ?? null,
   name: (element) => idOf(new Pass(100), element),
   /** A reading. Its answer is a string of JSON, or an array where something is handed out: the string, the windows of the frames
    *  in the order of `frames`, then the elements of `batch`. */
