@@ -105,6 +105,14 @@ pub enum Error {
     /// An argument has the right type and still makes no sense.
     #[error("{0}")]
     InvalidArgument(String),
+    /// An argument does not fit the element.
+    #[error("{problem}; {shown}")]
+    Unfit {
+        /// What does not fit.
+        problem: String,
+        /// What the page has instead: its options, or the element's outline line.
+        shown: String,
+    },
     /// The deadline passed.
     #[error("{what} took longer than {} ms", .after.as_millis())]
     TimedOut {

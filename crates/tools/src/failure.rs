@@ -180,7 +180,15 @@ impl From<Error> for Failure {
             Error::NavigationFailed { url, reason } => navigation_failed(url, &reason),
             Error::NoSuchElement(_) => Self::new(Code::NoSuchElement, error),
             Error::RefStale { .. } => Self::new(Code::RefStale, error),
-            Error::NotActionable { .. } => Self::new(Code::NotActionable, error),
+            // Behind our own words stands the element's line.
+            Error::NotActionable { target, reason } => match reason.split_once(": ") {
+                Some((reason, line)) => Self::new(Code::NotActionable, format_args!("{target} is {reason}"))
+                    .with_page_line(escape::inline(line, MESSAGE)),
+                None => Self::new(Code::NotActionable, format_args!("{target} is {reason}")),
+            },
+            Error::Unfit { problem, shown } => {
+                Self::invalid(problem).with_page_line(escape::inline(&shown, MESSAGE))
+            }
             Error::Obscured { target, cover } => Self::new(
                 Code::Obscured,
                 format_args!("{target} is covered by another element, which is shown below"),

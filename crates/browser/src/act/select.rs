@@ -118,7 +118,8 @@ async fn entry(aim: &Aim<'_>, kind: Kind, value: &str, deadline: Deadline) -> Re
         }
         if !known.is_empty() && typing.is_none() && !opened || Instant::now() >= opens {
             let known = if known.is_empty() { "no option".to_owned() } else { known.join(", ") };
-            return Err(Error::InvalidArgument(format!("no option `{}`; there is {known}", value.escape_debug())));
+            let problem = format!("no option `{}`", value.escape_debug());
+            return Err(Error::Unfit { problem, shown: format!("there is {known}") });
         }
         deadline.bound("the list of options", tokio::time::sleep(LOOK_AGAIN)).await?;
     }

@@ -208,7 +208,12 @@ impl<'a> Aim<'a> {
         match code.as_str() {
             "stale" => self.gone(&message),
             "none" => Error::NoSuchElement(message),
-            "invalid" | "option" => Error::InvalidArgument(format!("{message}{line}")),
+            "option" => {
+                let (problem, options) = message.split_once("; ").unwrap_or((message.as_str(), ""));
+                Error::Unfit { problem: problem.to_owned(), shown: format!("{options}{line}") }
+            }
+            "invalid" if line.is_empty() => Error::InvalidArgument(message),
+            "invalid" => Error::Unfit { problem: message, shown: line.trim_start_matches(": ").to_owned() },
             "hidden" => refused(&format!("not visible, {message}")),
             "disabled" => refused(&format!("disabled, {message}")),
             "readonly" => refused("readonly"),

@@ -72,7 +72,7 @@ async fn a_field_that_takes_no_text_is_refused_and_stays_as_it_was() {
     stage.go("act/dates.html").await;
     for (selector, value) in [("#date", "tomorrow"), ("#date", "2026-02-31"), ("#range", "much"), ("#color", "red")] {
         let error = fill(&stage, &css(selector), value).await.unwrap_err();
-        assert!(matches!(error, Error::InvalidArgument(_)), "{selector}: {error:?}");
+        assert!(matches!(error, Error::Unfit { .. }), "{selector}: {error:?}");
     }
 }
 
@@ -104,7 +104,7 @@ async fn a_form_is_filled_in_one_call_and_each_field_has_its_result() {
     let fields = fields.map(|(selector, value)| (css(selector), value.to_owned()));
     let filled = stage.tab.fill_form(&fields, soon()).await.unwrap();
     assert_eq!(filled.fields[0].as_deref().unwrap(), "2027-01-02");
-    assert!(matches!(filled.fields[1], Err(Error::InvalidArgument(_))));
+    assert!(matches!(filled.fields[1], Err(Error::Unfit { .. })));
     assert_eq!(filled.fields[2].as_deref().unwrap(), "7");
     assert!(matches!(filled.fields[3], Err(Error::NoSuchElement(_))));
 }
