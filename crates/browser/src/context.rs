@@ -5,38 +5,29 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use bathy_cdp::protocol::emulation::SetDeviceMetricsOverride;
-use bathy_cdp::protocol::target::{CloseTarget, CreateBrowserContext, CreateTarget, DisposeBrowserContext};
-use bathy_cdp::protocol::{BrowserContextId, SessionId, TargetId};
+use bathy_cdp::protocol::page::BringToFront;
+use bathy_cdp::protocol::target::{CreateBrowserContext, CreateTarget, DisposeBrowserContext};
+use bathy_cdp::protocol::{BrowserContextId, TargetId};
 use bathy_chromium::Level;
 use bathy_egress::Door;
 use bathy_policy::{Policy, PolicyConfig};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Mutex, mpsc, oneshot, watch};
 
 use crate::deadline::COMMAND_TIMEOUT;
 use crate::download::{Downloads, Keeper, Surroundings};
-use crate::instance::{Instance, PageEvent};
+use crate::instance::Instance;
 use crate::storage::Visited;
 use crate::tab::{Charter, Rules};
+use crate::tabs::{TAB_LIMIT, Tabs, follow};
 use crate::{Deadline, Error, Tab};
 
 /// How long a fresh blank page may take to be there.
 const FIRST_PAGE: Duration = Duration::from_secs(15);
 /// What the ledger calls a context that is no session's yet.
 const SPARE: &str = "spare";
-/// A session's pages beyond this are closed as they open.
-const TAB_LIMIT: usize = 50;
 
 /// At the browser level these ways around a proxy are taken away before any script of a page runs.
 const EARLY_SCRIPT: &str = include_str!("context/early.js");
-
-/// The tabs of a context, in order.
-#[derive(Clone, Default)]
-pub(crate) struct Tabs {
-    pub(crate) list: Vec<Tab>,
-    pub(crate) active: Option<TargetId>,
-    /// How many tabs opened so far.
-    pub(crate) opened: u64,
-}
 
 /// A context with its door and its tabs. Dropping it ends all of them.
 pub(crate) struct Context {
@@ -49,7 +40,7 @@ pub(crate) struct Context {
     visited: Visited,
     downloads: Downloads,
     /// None once the context is closed.
-    keeper: Option<Keeper>,
+    keeper: Mutex<Option<Keeper>>,
     /// A call was underway when the browser ended, and told its caller.
     met_end: Arc<AtomicBool>,
 }
@@ -68,8 +59,9 @@ impl Context {
         };
         let browser = instance.connection().browser();
         let id = browser.call(create, COMMAND_TIMEOUT).await?.browser_context_id;
-        let events = instance.listen(&id);
-        let (charter, charters) = watch::channel(Arc::new(Charter { session: SPARE.to_owned(), policy: nothing }));
+        let (events, roll) = instance.listen(&id);
+        let spare = Charter { session: SPARE.to_owned(), policy: nothing, viewport: None };
+        let (charter, charters) = watch::channel(Arc::new(spare));
         let (sender, tabs) = watch::channel(Tabs::default());
         let (active, activations) = mpsc::unbounded_channel();
         let visited = Visited::default();
@@ -93,6 +85,7 @@ impl Context {
             downloads: downloads.clone(),
             uploads: instance.uploads(&id),
             headless: instance.is_headless(),
+            roll,
         };
         tokio::spawn(follow(events, activations, sender, rules));
         let context = Self {
@@ -104,17 +97,18 @@ impl Context {
             active,
             visited,
             downloads,
-            keeper: Some(keeper),
+            keeper: Mutex::new(Some(keeper)),
             met_end: Arc::default(),
         };
-        context.open_tab().await?.ready(Deadline::after(FIRST_PAGE)).await?;
+        let tab = context.add_tab(false).await?.keep();
+        context.activate(&tab).await?;
         Ok(context)
     }
 
-    /// Gives the context to a session. Its pages have loaded nothing so far.
-    pub(crate) fn assign(&self, session: &str, policy: Policy) {
+    /// Gives the context to a session. Its pages have loaded nothing so far. A viewport holds for all tabs to come.
+    pub(crate) fn assign(&self, session: &str, policy: Policy, viewport: Option<(u32, u32)>) {
         self.door.assign(session, policy.clone());
-        self.charter.send_replace(Arc::new(Charter { session: session.to_owned(), policy }));
+        self.charter.send_replace(Arc::new(Charter { session: session.to_owned(), policy, viewport }));
     }
 
     pub(crate) fn instance(&self) -> &Arc<Instance> {
@@ -151,27 +145,55 @@ impl Context {
         &self.downloads
     }
 
-    /// Opens a blank tab at the end and makes it the active one.
-    pub(crate) async fn open_tab(&self) -> Result<Tab, Error> {
+    /// Opens a blank tab at the end of the list. It goes on to be opened, and is closed again, when nobody waits
+    /// for it any more.
+    pub(crate) async fn open_tab(self: &Arc<Self>, background: bool) -> Result<FreshTab, Error> {
+        if self.tabs.borrow().list.len() >= TAB_LIMIT {
+            return Err(Error::TabLimit(TAB_LIMIT));
+        }
+        let (reply, opened) = oneshot::channel();
+        let context = Arc::clone(self);
+        tokio::spawn(async move {
+            let opened = context.add_tab(background).await;
+            // A tab that nobody takes is closed as it is dropped.
+            let _ = reply.send(opened);
+        });
+        opened.await.unwrap_or_else(|_| Err(Error::SessionClosed))
+    }
+
+    /// The same for whoever waits for it in any case.
+    pub(crate) async fn add_tab(&self, background: bool) -> Result<FreshTab, Error> {
+        let mut tabs = self.tabs();
+        let refused = tabs.borrow().refused;
         let create = CreateTarget {
             url: "about:blank".to_owned(),
             browser_context_id: Some(self.id.clone()),
+            background: background.then_some(true),
             ..CreateTarget::default()
         };
         let browser = self.instance.connection().browser();
         let target = browser.call(create, COMMAND_TIMEOUT).await?.target_id;
-        let mut tabs = self.tabs();
         let find = |tabs: &Tabs| tabs.list.iter().find(|tab| *tab.target() == target).cloned();
-        let found = Deadline::after(FIRST_PAGE).bound("a new tab", tabs.wait_for(|tabs| find(tabs).is_some())).await?;
-        let tab = found.ok().and_then(|tabs| find(&tabs));
-        let tab = tab.ok_or_else(|| Error::BrowserGone("its connection is closed".to_owned()))?;
-        self.activate(&tab);
-        Ok(tab)
+        let known = tabs.wait_for(|tabs| find(tabs).is_some() || tabs.refused > refused);
+        // The guard must not live on into another await.
+        let found = Deadline::after(FIRST_PAGE).bound("a new tab", known).await?.ok().map(|tabs| find(&tabs));
+        let tab = found.ok_or_else(|| Error::BrowserGone("its connection is closed".to_owned()))?;
+        let tab = tab.ok_or(Error::TabLimit(TAB_LIMIT))?;
+        tab.claim();
+        let fresh = FreshTab { tab: Some(tab) };
+        fresh.tab().ready(Deadline::after(FIRST_PAGE)).await?;
+        Ok(fresh)
     }
 
-    pub(crate) fn activate(&self, tab: &Tab) {
+    /// Makes a tab the one that calls without an index go to, and brings it to the front.
+    pub(crate) async fn activate(&self, tab: &Tab) -> Result<(), Error> {
+        tab.page().call(BringToFront {}, COMMAND_TIMEOUT).await?;
         // Where the task is gone, so are the tabs.
         let _ = self.active.send(tab.target().clone());
+        let mut tabs = self.tabs();
+        let settled = tabs.wait_for(|tabs| tabs.is_active(tab) || tabs.position(tab.target()).is_none());
+        let active = settled.await.is_ok_and(|tabs| tabs.is_active(tab));
+        if active { Ok(()) } else { Err(Error::PageGone("the tab was closed".to_owned())) }
     }
 
     /// Gives every tab a viewport of this size in CSS pixels.
@@ -185,12 +207,56 @@ impl Context {
     }
 
     /// Ends the context and waits until the browser has let go of it.
-    pub(crate) async fn close(mut self) {
+    pub(crate) async fn close(&self) {
+        self.instance.forget(&self.id);
         let dispose = DisposeBrowserContext { browser_context_id: self.id.clone() };
         // A browser that is gone has let go of it.
         let _ = self.instance.connection().browser().call(dispose, COMMAND_TIMEOUT).await;
-        if let Some(keeper) = self.keeper.take() {
+        if let Some(keeper) = self.keeper.lock().await.take() {
             keeper.close().await;
+        }
+        self.instance.refill();
+    }
+}
+
+/// A tab that was just opened. It is closed when it is dropped before somebody keeps it.
+pub struct FreshTab {
+    tab: Option<Tab>,
+}
+
+impl FreshTab {
+    /// The tab.
+    ///
+    /// # Panics
+    /// Never: only [`FreshTab::keep`] takes it, and takes this with it.
+    pub fn tab(&self) -> &Tab {
+        self.tab.as_ref().expect("it is taken by keeping alone")
+    }
+
+    /// Closes the tab and waits until it is off the list.
+    ///
+    /// # Errors
+    /// [`Error::TimedOut`].
+    pub async fn discard(mut self) -> Result<(), Error> {
+        match self.tab.take() {
+            Some(tab) => tab.close_whole().await,
+            None => Ok(()),
+        }
+    }
+
+    /// Lets the tab live on.
+    ///
+    /// # Panics
+    /// Never, as [`FreshTab::tab`].
+    pub fn keep(mut self) -> Tab {
+        self.tab.take().expect("it is taken by keeping alone")
+    }
+}
+
+impl Drop for FreshTab {
+    fn drop(&mut self) {
+        if let Some(tab) = &self.tab {
+            tab.close();
         }
     }
 }
@@ -199,53 +265,5 @@ impl Drop for Context {
     fn drop(&mut self) {
         self.instance.forget(&self.id);
         self.instance.connection().browser().send(&DisposeBrowserContext { browser_context_id: self.id.clone() });
-    }
-}
-
-/// Keeps the list of tabs as pages come and go.
-async fn follow(
-    mut events: mpsc::UnboundedReceiver<PageEvent>,
-    mut activations: mpsc::UnboundedReceiver<TargetId>,
-    tabs: watch::Sender<Tabs>,
-    rules: Rules,
-) {
-    loop {
-        tokio::select! {
-            event = events.recv() => match event {
-                Some(PageEvent::Attached { target, session, lane }) => {
-                    if tabs.borrow().list.len() >= TAB_LIMIT {
-                        session.connection().browser().send(&CloseTarget { target_id: target.target_id });
-                        continue;
-                    }
-                    let tab = Tab::attach(&target, session, lane, rules.clone());
-                    tabs.send_modify(|tabs| {
-                        tabs.opened += 1;
-                        if tabs.active.is_none() {
-                            tabs.active = Some(tab.target().clone());
-                        }
-                        tabs.list.push(tab);
-                    });
-                }
-                Some(PageEvent::Detached { session }) => tabs.send_modify(|tabs| remove(tabs, &session)),
-                None => break,
-            },
-            target = activations.recv() => match target {
-                Some(target) => tabs.send_modify(|tabs| tabs.active = Some(target)),
-                None => break,
-            },
-        }
-    }
-    // Each tab knows the list, so a list that is left behind would keep its tabs for ever.
-    tabs.send_replace(Tabs::default());
-}
-
-/// Takes a closed page off the list; where it was active, its left neighbour is from now on.
-fn remove(tabs: &mut Tabs, session: &SessionId) {
-    let Some(position) = tabs.list.iter().position(|tab| tab.page().id() == Some(session)) else {
-        return;
-    };
-    let tab = tabs.list.remove(position);
-    if tabs.active.as_ref() == Some(tab.target()) {
-        tabs.active = tabs.list.get(position.saturating_sub(1)).map(|tab| tab.target().clone());
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bathy_chromium::{Containment, Lookup};
@@ -27,7 +28,7 @@ pub struct EngineOptions {
     pub policy: Policy,
     /// The gate.
     pub gate: GateOptions,
-    /// Contexts kept warm.
+    /// Contexts kept warm, while few sessions are open.
     pub spare_sessions: usize,
     /// Where artifacts go; a private folder when absent, removed with the engine.
     pub artifacts_directory: Option<PathBuf>,
@@ -50,7 +51,9 @@ pub struct Engine {
 struct Shared {
     options: EngineOptions,
     artifacts: Artifacts,
-    /// The browser that runs now. Held while one is started, so that two callers do not start two.
+    /// Sessions that are open or about to be.
+    sessions: Arc<AtomicUsize>,
+    /// The browser that runs now. Held while one is started or ended, so that two callers do not start two.
     running: Mutex<Option<Arc<Instance>>>,
 }
 
@@ -66,7 +69,8 @@ impl Engine {
     /// An engine without a browser; the first session starts one.
     pub fn new(options: EngineOptions) -> Self {
         let artifacts = Artifacts::open(options.artifacts_directory.clone());
-        Self { shared: Arc::new(Shared { options, artifacts, running: Mutex::new(None) }) }
+        let sessions = Arc::default();
+        Self { shared: Arc::new(Shared { options, artifacts, sessions, running: Mutex::new(None) }) }
     }
 
     /// Starts the browser and its spare sessions ahead of the first call.
@@ -104,6 +108,23 @@ impl Engine {
         }
     }
 
+    /// Ends the browser where no session is open; the next one starts another.
+    pub async fn close_unless_used(&self) {
+        let mut running = self.shared.running.lock().await;
+        // A session that is about to open says so before it asks for the browser, and waits for the lock then.
+        if self.shared.sessions.load(Ordering::Acquire) == 0
+            && let Some(instance) = running.take()
+        {
+            instance.close().await;
+        }
+    }
+
+    /// Says that a session is open or about to be.
+    pub(crate) fn lease(&self) -> Lease {
+        self.shared.sessions.fetch_add(1, Ordering::AcqRel);
+        Lease { sessions: Arc::clone(&self.shared.sessions) }
+    }
+
     pub(crate) fn options(&self) -> &EngineOptions {
         &self.shared.options
     }
@@ -119,9 +140,21 @@ impl Engine {
         if let Some(gone) = running.take() {
             gone.close().await;
         }
-        let instance = Instance::launch(&self.shared.options, self.shared.artifacts.clone()).await?;
+        let instance =
+            Instance::launch(&self.shared.options, self.shared.artifacts.clone(), &self.shared.sessions).await?;
         *running = Some(Arc::clone(&instance));
         Ok(instance)
+    }
+}
+
+/// Held by a session while it is open.
+pub(crate) struct Lease {
+    sessions: Arc<AtomicUsize>,
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        self.sessions.fetch_sub(1, Ordering::AcqRel);
     }
 }
 

@@ -58,6 +58,9 @@ pub enum Error {
         /// How many there are.
         count: usize,
     },
+    /// The session has as many tabs as it may have.
+    #[error("{0} tabs are open already, which is the most that a session may have")]
+    TabLimit(usize),
     /// The tab shows a URL that the policy refuses.
     #[error("the tab is off policy: {0}")]
     OffPolicy(Refusal),

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex as StdMutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -12,24 +12,25 @@ use bathy_cdp::protocol::runtime::RunIfWaitingForDebugger;
 use bathy_cdp::protocol::target::{
     AttachedToTarget, CloseTarget, DetachedFromTarget, SetAutoAttach, TargetFilterEntry, TargetInfo,
 };
-use bathy_cdp::protocol::{SessionId, TargetId, browser};
-use bathy_cdp::{Connection, Lane};
+use bathy_cdp::protocol::{SessionId, TargetId};
+use bathy_cdp::{Connection, Lane, Progress};
 use bathy_chromium::{Directories, FindError, LaunchOptions, Launched, Level, Process};
 use bathy_egress::Gate;
 use bathy_policy::Policy;
 use tokio::net::TcpListener;
-use tokio::sync::{Mutex, mpsc};
+use tokio::sync::{Mutex, mpsc, oneshot};
 
 use crate::artifact::Artifacts;
 use crate::context::Context;
 use crate::deadline::COMMAND_TIMEOUT;
 use crate::download::Staging;
 use crate::engine::EngineOptions;
+use crate::tabs::Roll;
 use crate::upload::Uploads;
 use crate::{Error, engine};
 
-/// How long the browser may take to end by itself.
-const CLOSE_PATIENCE: Duration = Duration::from_millis(800);
+/// Where so many sessions are open, memory is worth more than a quick start of one more: no spare is made.
+const CROWD: usize = 10;
 /// How long a browser whose connection broke may take to say why it ended.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 /// Bytes of disk cache for all sessions together; contexts keep their caches in memory.
@@ -37,8 +38,16 @@ const DISK_CACHE: u64 = 64 * 1024 * 1024;
 
 /// What the browser tells a context about its pages.
 pub(crate) enum PageEvent {
-    Attached { target: Box<TargetInfo>, session: bathy_cdp::Session, lane: Lane },
-    Detached { session: SessionId },
+    Attached {
+        target: Box<TargetInfo>,
+        session: bathy_cdp::Session,
+        lane: Lane,
+    },
+    Detached {
+        session: SessionId,
+    },
+    /// All events before this one are to be taken in; then somebody waits for a word.
+    Mark(oneshot::Sender<()>),
 }
 
 type Listeners = Arc<StdMutex<HashMap<BrowserContextId, mpsc::UnboundedSender<PageEvent>>>>;
@@ -46,6 +55,8 @@ type Listeners = Arc<StdMutex<HashMap<BrowserContextId, mpsc::UnboundedSender<Pa
 /// A running browser.
 pub(crate) struct Instance {
     connection: Connection,
+    /// How far its own events are taken in.
+    events: Progress,
     gate: Gate,
     level: Level,
     artifacts: Artifacts,
@@ -60,6 +71,8 @@ pub(crate) struct Instance {
     listeners: Listeners,
     spares: Mutex<Vec<Context>>,
     spare_count: usize,
+    /// Sessions of the engine that are open or about to be.
+    sessions: Arc<AtomicUsize>,
     /// No spare is made any more.
     retired: AtomicBool,
     process: Mutex<Option<Process>>,
@@ -68,7 +81,11 @@ pub(crate) struct Instance {
 }
 
 impl Instance {
-    pub(crate) async fn launch(options: &EngineOptions, artifacts: Artifacts) -> Result<Arc<Self>, Error> {
+    pub(crate) async fn launch(
+        options: &EngineOptions,
+        artifacts: Artifacts,
+        sessions: &Arc<AtomicUsize>,
+    ) -> Result<Arc<Self>, Error> {
         let executable = bathy_chromium::find(&options.lookup).map_err(|error| missing(&error))?;
         let gate = Gate::new(options.gate.clone());
         let refusing_proxy = if options.containment == bathy_chromium::Containment::Kernel {
@@ -90,7 +107,7 @@ impl Instance {
         })
         .await
         .map_err(|error| Error::LaunchFailed(engine::describe(&error)))?;
-        Self::begin(launched, gate, options, artifacts).await
+        Self::begin(launched, gate, options, artifacts, Arc::clone(sessions)).await
     }
 
     async fn begin(
@@ -98,6 +115,7 @@ impl Instance {
         gate: Gate,
         options: &EngineOptions,
         artifacts: Artifacts,
+        sessions: Arc<AtomicUsize>,
     ) -> Result<Arc<Self>, Error> {
         let Launched { process, reader, writer, level, gate_listener, directories, .. } = launched;
         if let Some(listener) = gate_listener {
@@ -106,6 +124,7 @@ impl Instance {
                 .map_err(|error| Error::LaunchFailed(format!("the gate cannot listen: {error}")))?;
         }
         let (connection, lane) = Connection::open(reader, writer);
+        let events = lane.progress();
         let listeners = Listeners::default();
         let user_agent = options.user_agent.as_deref().map(Arc::from);
         tokio::spawn(route(connection.clone(), lane, Arc::clone(&listeners), user_agent.clone()));
@@ -125,6 +144,7 @@ impl Instance {
         connection.browser().call(attach, COMMAND_TIMEOUT).await?;
         let instance = Arc::new(Self {
             connection,
+            events,
             gate,
             level,
             artifacts,
@@ -139,6 +159,7 @@ impl Instance {
             listeners,
             spares: Mutex::default(),
             spare_count: options.spare_sessions,
+            sessions,
             retired: AtomicBool::new(false),
             process: Mutex::new(Some(process)),
             ended: OnceLock::new(),
@@ -198,12 +219,13 @@ impl Instance {
     }
 
     /// Asks for the page events of a context, from now until the receiver is dropped.
-    pub(crate) fn listen(&self, context: &BrowserContextId) -> mpsc::UnboundedReceiver<PageEvent> {
+    pub(crate) fn listen(&self, context: &BrowserContextId) -> (mpsc::UnboundedReceiver<PageEvent>, Roll) {
         // Without a bound since losing a page would lose it for good; a context's pages are few and the
         // reader does nothing but take note of them.
         let (sender, receiver) = mpsc::unbounded_channel();
+        let roll = Roll { connection: self.events.clone(), events: sender.downgrade() };
         lock(&self.listeners).insert(context.clone(), sender);
-        receiver
+        (receiver, roll)
     }
 
     pub(crate) fn forget(&self, context: &BrowserContextId) {
@@ -211,26 +233,35 @@ impl Instance {
     }
 
     /// A context for a session: a warm one where there is one.
-    pub(crate) async fn context(self: &Arc<Self>, id: &str, policy: Policy) -> Result<Context, Error> {
+    pub(crate) async fn context(
+        self: &Arc<Self>,
+        id: &str,
+        policy: Policy,
+        viewport: Option<(u32, u32)>,
+    ) -> Result<Context, Error> {
         let spare = self.spares.lock().await.pop();
         let context = match spare {
             Some(spare) if !spare.is_gone() => spare,
             _ => Context::create(self).await?,
         };
-        context.assign(id, policy);
+        context.assign(id, policy, viewport);
         self.refill();
         Ok(context)
     }
 
     /// Makes up for the spare contexts that were taken, out of the caller's way.
-    fn refill(self: &Arc<Self>) {
+    pub(crate) fn refill(self: &Arc<Self>) {
+        if self.spare_count == 0 || self.is_crowded() {
+            return;
+        }
         let instance = Arc::downgrade(self);
         tokio::spawn(async move {
             let Some(instance) = instance.upgrade() else {
                 return;
             };
             let mut spares = instance.spares.lock().await;
-            while spares.len() < instance.spare_count && !instance.is_gone() && !instance.is_retired() {
+            let wanted = |instance: &Self| !instance.is_gone() && !instance.is_retired() && !instance.is_crowded();
+            while spares.len() < instance.spare_count && wanted(&instance) {
                 match Context::create(&instance).await {
                     Ok(context) if instance.is_retired() => drop(context),
                     Ok(context) => spares.push(context),
@@ -241,6 +272,10 @@ impl Instance {
                 }
             }
         });
+    }
+
+    fn is_crowded(&self) -> bool {
+        self.sessions.load(Ordering::Acquire) >= CROWD
     }
 
     fn is_retired(&self) -> bool {
@@ -278,9 +313,8 @@ impl Instance {
         self.spares.lock().await.clear();
         let process = self.process.lock().await.take();
         if let Some(process) = process {
-            // A dead browser does not answer, and is closed all the same.
-            let _ = self.connection.browser().call(browser::Close {}, CLOSE_PATIENCE).await;
-            process.close(CLOSE_PATIENCE).await;
+            // It is not asked: whatever it would still write goes with its private folder.
+            process.close(Duration::ZERO).await;
         }
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bathy_cdp::CallError;
 use bathy_cdp::protocol::LoaderId;
 use bathy_cdp::protocol::page::{GetNavigationHistory, Navigate, NavigateToHistoryEntry, Reload, StopLoading};
-use bathy_policy::{CheckedUrl, Host, Purpose, Refusal};
+use bathy_policy::{CheckedUrl, Host, Policy, Purpose, Refusal};
 use url::Url;
 
 use crate::tab::{PageState, is_blank};
@@ -73,7 +73,7 @@ impl Tab {
     /// [`Error::Refused`], [`Error::RefusedByGate`], [`Error::InvalidUrl`], [`Error::UnsupportedScheme`],
     /// [`Error::NavigationFailed`], [`Error::DialogOpen`], [`Error::TimedOut`], [`Error::PageGone`].
     pub async fn navigate(&self, url: &str, until: WaitUntil, deadline: Deadline) -> Result<Navigation, Error> {
-        let checked = self.allowed(url)?;
+        let checked = allowed(&self.charter().policy, url)?;
         let url = checked.url().to_string();
         let mut leaving = self.leave(Some(&url), deadline).await?;
         let navigate = Navigate { url: url.clone(), frame_id: None };
@@ -132,7 +132,7 @@ impl Tab {
                 let way = if action == HistoryAction::Back { "back" } else { "forward" };
                 Error::ActionFailed(format!("there is no page to go {way} to"))
             })?;
-            self.allowed(&entry.url)?;
+            allowed(&self.charter().policy, &entry.url)?;
             let call = page.call(NavigateToHistoryEntry { entry_id: entry.id }, deadline.remaining());
             self.unless_dialog(call, &leaving).await??;
         }
@@ -148,7 +148,7 @@ impl Tab {
     /// # Errors
     /// [`Error::TimedOut`], [`Error::OffPolicy`].
     pub async fn title(&self, deadline: Deadline) -> Result<String, Error> {
-        self.check(&self.url()).map_err(Error::OffPolicy)?;
+        self.standing()?;
         Ok(self.entry(deadline).await?.1)
     }
 
@@ -214,7 +214,7 @@ impl Tab {
     }
 
     /// What the gate recorded of its last refusal of this URL's host.
-    fn gate_refusal(&self, url: &str) -> Option<Error> {
+    pub(crate) fn gate_refusal(&self, url: &str) -> Option<Error> {
         let url = Url::parse(url).ok()?;
         let host = Host::of_url(&url).ok()?.to_string();
         let entry = self.last_refusal(&host, url.port_or_known_default()?)?;
@@ -224,16 +224,6 @@ impl Tab {
             Error::RefusedByGate { host, code, reason }
         } else {
             Error::NavigationFailed { url: url.to_string(), reason }
-        })
-    }
-
-    fn allowed(&self, url: &str) -> Result<CheckedUrl, Error> {
-        self.charter().policy.check_url(url, Purpose::Document).map_err(|refusal| match refusal {
-            Refusal::UnsupportedScheme { scheme } => Error::UnsupportedScheme(scheme),
-            Refusal::UrlTooLong { .. } | Refusal::Unparseable(_) | Refusal::UserInfo | Refusal::UnusableHost(_) => {
-                Error::InvalidUrl(refusal.to_string())
-            }
-            refusal => Error::Refused(refusal),
         })
     }
 
@@ -365,6 +355,17 @@ fn may_share_process(origin: &str, to: &str) -> bool {
         (Some(from), Some(to)) => from == to,
         _ => true,
     }
+}
+
+/// What is to be loaded, held to the policy.
+pub(crate) fn allowed(policy: &Policy, url: &str) -> Result<CheckedUrl, Error> {
+    policy.check_url(url, Purpose::Document).map_err(|refusal| match refusal {
+        Refusal::UnsupportedScheme { scheme } => Error::UnsupportedScheme(scheme),
+        Refusal::UrlTooLong { .. } | Refusal::Unparseable(_) | Refusal::UserInfo | Refusal::UnusableHost(_) => {
+            Error::InvalidUrl(refusal.to_string())
+        }
+        refusal => Error::Refused(refusal),
+    })
 }
 
 /// A document that the main frame shows.

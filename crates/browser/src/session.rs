@@ -8,8 +8,11 @@ use bathy_policy::{HostPattern, Policy};
 use futures::future::join_all;
 use tokio::sync::{Mutex, watch};
 
-use crate::context::{Context, Tabs};
+use crate::context::{Context, FreshTab};
+use crate::engine::Lease;
+use crate::navigation::allowed;
 use crate::storage::Keeper;
+use crate::tabs::{TabNews, Tabs};
 use crate::{Deadline, Download, Engine, Error, Tab};
 
 /// What a session may be given.
@@ -59,11 +62,17 @@ struct Shared {
     tabs: watch::Sender<Option<watch::Receiver<Tabs>>>,
 }
 
-enum Life {
-    Open(Context),
-    /// The browser ended; whoever called first was told.
-    Lost,
-    Closed,
+/// A session that is closed has neither; one whose browser ended, and whose caller was told, has no context.
+struct Life {
+    context: Option<Arc<Context>>,
+    lease: Option<Lease>,
+}
+
+impl Life {
+    /// The context, where the browser has not ended.
+    fn context(&self) -> Result<Option<&Arc<Context>>, Error> {
+        if self.lease.is_some() { Ok(self.context.as_ref()) } else { Err(Error::SessionClosed) }
+    }
 }
 
 impl Session {
@@ -78,10 +87,11 @@ impl Session {
             Some(file) => Some(Keeper::load(file.clone(), policy.clone()).await?),
             None => None,
         };
+        let lease = engine.lease();
         let context = context(&engine, &options, &policy, keeper.as_ref()).await?;
         let level = context.instance().level();
         let tabs = watch::Sender::new(Some(context.tabs()));
-        let life = Mutex::new(Life::Open(context));
+        let life = Mutex::new(Life { context: Some(context), lease: Some(lease) });
         Ok(Self {
             shared: Arc::new(Shared { engine, options, policy, level, keeper, past: Mutex::default(), life, tabs }),
         })
@@ -109,39 +119,11 @@ impl Session {
     /// [`Error::NoPage`], [`Error::NoSuchTab`], [`Error::BrowserGone`], [`Error::SessionClosed`], and those
     /// of starting a browser.
     pub async fn tab(&self, index: Option<usize>) -> Result<Tab, Error> {
-        let mut life = self.shared.life.lock().await;
-        if let Life::Open(context) = &*life
-            && context.is_gone()
-        {
-            let told = context.met_end().load(Ordering::Acquire);
-            let reason = context.instance().reason().await;
-            // What was under way is known to have ended by now, as the connection is.
-            self.shared.past.lock().await.extend(context.downloads().list());
-            *life = Life::Lost;
-            self.shared.tabs.send_replace(None);
-            if !told {
-                return Err(Error::BrowserGone(reason));
-            }
-        }
-        if matches!(*life, Life::Lost) {
-            let Shared { engine, options, policy, keeper, .. } = &*self.shared;
-            let context = context(engine, options, policy, keeper.as_ref()).await?;
-            self.shared.tabs.send_replace(Some(context.tabs()));
-            *life = Life::Open(context);
-        }
-        let Life::Open(context) = &*life else {
-            return Err(Error::SessionClosed);
-        };
+        let context = self.context().await?;
         let tabs = self.known_tabs();
         let tab = match index {
-            Some(index) => {
-                let count = tabs.list.len();
-                let tab = tabs.list.into_iter().nth(index);
-                tab.ok_or(Error::NoSuchTab { index, count })?
-            }
-            None => {
-                tabs.list.into_iter().find(|tab| Some(tab.target()) == tabs.active.as_ref()).ok_or(Error::NoPage)?
-            }
+            Some(index) => tabs.at(index)?,
+            None => tabs.active().ok_or(Error::NoPage)?,
         };
         Ok(tab.lent(Arc::clone(context.met_end())))
     }
@@ -149,17 +131,54 @@ impl Session {
     /// The tabs in order. Titles are read within the deadline, and left out where a page does not answer.
     ///
     /// # Errors
-    /// [`Error::SessionClosed`].
+    /// [`Error::BrowserGone`], [`Error::SessionClosed`], and those of starting a browser.
     pub async fn tabs(&self, deadline: Deadline) -> Result<Vec<TabSummary>, Error> {
-        if matches!(*self.shared.life.lock().await, Life::Closed) {
-            return Err(Error::SessionClosed);
-        }
+        self.context().await?;
         let tabs = self.known_tabs();
-        let summaries = tabs.list.iter().enumerate().map(|(index, tab)| {
-            let active = Some(tab.target()) == tabs.active.as_ref();
-            summary(tab, index, active, deadline)
-        });
-        Ok(join_all(summaries).await)
+        let summaries = tabs.list.iter().enumerate();
+        Ok(join_all(summaries.map(|(index, tab)| summary(tab, index, tabs.is_active(tab), deadline))).await)
+    }
+
+    /// Holds a URL to the policy, as its load would, and gives it in its canonical form. Nothing is asked of anybody.
+    ///
+    /// # Errors
+    /// [`Error::Refused`], [`Error::InvalidUrl`], [`Error::UnsupportedScheme`].
+    pub fn check_url(&self, url: &str) -> Result<String, Error> {
+        allowed(self.policy(), url).map(|checked| checked.url().to_string())
+    }
+
+    /// Opens a blank tab at the end of the list. It is not active yet; one in the background is not brought to the
+    /// front of the browser either.
+    ///
+    /// # Errors
+    /// [`Error::TabLimit`], [`Error::BrowserGone`], [`Error::SessionClosed`], and those of starting a browser.
+    pub async fn open_tab(&self, background: bool) -> Result<FreshTab, Error> {
+        self.context().await?.open_tab(background).await
+    }
+
+    /// Makes a tab the active one. One that is off policy cannot be.
+    ///
+    /// # Errors
+    /// [`Error::OffPolicy`], [`Error::RefusedByGate`], [`Error::PageGone`], [`Error::BrowserGone`],
+    /// [`Error::SessionClosed`].
+    pub async fn activate(&self, tab: &Tab) -> Result<(), Error> {
+        tab.standing()?;
+        self.context().await?.activate(tab).await
+    }
+
+    /// Closes the tab with this index, or the active one, without asking its page. Gives how many are left.
+    ///
+    /// # Errors
+    /// [`Error::NoPage`], [`Error::NoSuchTab`], [`Error::BrowserGone`], [`Error::SessionClosed`],
+    /// [`Error::TimedOut`].
+    pub async fn close_tab(&self, index: Option<usize>) -> Result<usize, Error> {
+        self.tab(index).await?.close_whole().await?;
+        Ok(self.tab_count())
+    }
+
+    /// What became of the tabs by itself since this was asked last, and was not told by an action either.
+    pub fn tab_news(&self) -> TabNews {
+        self.known_tabs().news()
     }
 
     /// All downloads, in the order in which they began.
@@ -169,13 +188,9 @@ impl Session {
     pub async fn downloads(&self) -> Result<Vec<Download>, Error> {
         let life = self.shared.life.lock().await;
         let mut downloads = self.shared.past.lock().await.clone();
-        match &*life {
-            Life::Open(context) => {
-                context.downloads().caught_up().await;
-                downloads.extend(context.downloads().list());
-            }
-            Life::Lost => {}
-            Life::Closed => return Err(Error::SessionClosed),
+        if let Some(context) = life.context()? {
+            context.downloads().caught_up().await;
+            downloads.extend(context.downloads().list());
         }
         for (index, download) in downloads.iter_mut().enumerate() {
             download.index = index;
@@ -188,10 +203,9 @@ impl Session {
     /// # Errors
     /// [`Error::TimedOut`], [`Error::SessionClosed`].
     pub async fn wait_for_downloads(&self, deadline: Deadline) -> Result<(), Error> {
-        let downloads = match &*self.shared.life.lock().await {
-            Life::Open(context) => context.downloads().clone(),
-            Life::Lost => return Ok(()),
-            Life::Closed => return Err(Error::SessionClosed),
+        let open = self.shared.life.lock().await.context()?.map(|context| context.downloads().clone());
+        let Some(downloads) = open else {
+            return Ok(());
         };
         downloads.caught_up().await;
         downloads.done(deadline).await
@@ -199,8 +213,7 @@ impl Session {
 
     /// The URL of the active tab, as far as it is known without asking the page.
     pub fn url(&self) -> Option<String> {
-        let tabs = self.known_tabs();
-        tabs.list.iter().find(|tab| Some(tab.target()) == tabs.active.as_ref()).map(Tab::url)
+        self.known_tabs().active().map(Tab::url)
     }
 
     /// How many tabs there are.
@@ -210,18 +223,46 @@ impl Session {
 
     /// Ends the session and all in it, and writes its storage state where there is a file for it. Idempotent.
     pub async fn close(&self) {
-        let life = std::mem::replace(&mut *self.shared.life.lock().await, Life::Closed);
+        let mut life = self.shared.life.lock().await;
+        // First of all: whether a spare is made up for depends on how many sessions are left.
+        let was_open = life.lease.take().is_some();
         self.shared.tabs.send_replace(None);
-        if let Some(keeper) = &self.shared.keeper {
-            match &life {
-                Life::Open(context) => keeper.save(Some(context)).await,
-                Life::Lost => keeper.save(None).await,
-                Life::Closed => {}
-            }
+        let context = life.context.take();
+        if let Some(keeper) = &self.shared.keeper
+            && was_open
+        {
+            keeper.save(context.as_deref()).await;
         }
-        if let Life::Open(context) = life {
+        if let Some(context) = context {
             context.close().await;
         }
+    }
+
+    /// What the session is made of now, in a fresh browser where the former one ended.
+    async fn context(&self) -> Result<Arc<Context>, Error> {
+        let mut life = self.shared.life.lock().await;
+        if life.lease.is_none() {
+            return Err(Error::SessionClosed);
+        }
+        if let Some(context) = &life.context {
+            if !context.is_gone() {
+                return Ok(Arc::clone(context));
+            }
+            let told = context.met_end().load(Ordering::Acquire);
+            let reason = context.instance().reason().await;
+            // What was under way is known to have ended by now, as the connection is.
+            self.shared.past.lock().await.extend(context.downloads().list());
+            life.context = None;
+            self.shared.tabs.send_replace(None);
+            if !told {
+                return Err(Error::BrowserGone(reason));
+            }
+        }
+        let Shared { engine, options, policy, keeper, .. } = &*self.shared;
+        let context = context(engine, options, policy, keeper.as_ref()).await?;
+        self.shared.tabs.send_replace(Some(context.tabs()));
+        life.context = Some(Arc::clone(&context));
+        Ok(context)
     }
 
     fn known_tabs(&self) -> Tabs {
@@ -231,8 +272,8 @@ impl Session {
 
 /// How a tab is listed. A tab off policy is not asked for its title.
 pub(crate) async fn summary(tab: &Tab, index: usize, active: bool, deadline: Deadline) -> TabSummary {
-    let url = tab.url();
-    let allowed = tab.check(&url).is_ok();
+    let url = tab.address();
+    let allowed = tab.standing().is_ok();
     let title = if allowed { tab.entry(deadline).await.ok().map(|(_, title)| title) } else { None };
     TabSummary { index, active, url, allowed, title }
 }
@@ -242,13 +283,14 @@ async fn context(
     options: &SessionOptions,
     policy: &Policy,
     keeper: Option<&Keeper>,
-) -> Result<Context, Error> {
-    let context = engine.instance().await?.context(&options.id, policy.clone()).await?;
+) -> Result<Arc<Context>, Error> {
+    let viewport = options.viewport.filter(|viewport| *viewport != engine.options().viewport);
+    let context = engine.instance().await?.context(&options.id, policy.clone(), viewport).await?;
     if let Some(keeper) = keeper {
         keeper.restore(&context).await?;
     }
-    if let Some(viewport) = options.viewport.filter(|viewport| *viewport != engine.options().viewport) {
+    if let Some(viewport) = viewport {
         context.resize(viewport).await?;
     }
-    Ok(context)
+    Ok(Arc::new(context))
 }

@@ -33,6 +33,7 @@ pub(crate) fn routes() -> Router<Arc<Shared>> {
         .route("/half", any(half))
         .route("/cut", any(cut))
         .route("/drip", any(drip))
+        .route("/trickle", any(trickle))
         .route("/stream", get(event_stream))
         .route("/status/{code}", any(status))
         .route("/no-content", any(async || StatusCode::NO_CONTENT))
@@ -128,6 +129,18 @@ async fn drip(Query(Drip { chunks, ms }): Query<Drip>) -> Response {
             tokio::time::sleep(Duration::from_millis(ms)).await;
         }
         Some((Ok::<_, Infallible>(format!("<p>Drop {number}</p>\n")), number + 1))
+    }))
+}
+
+/// A page of which a bit comes now and then, for ever. How many such answers are open can be asked.
+async fn trickle(State(shared): State<Arc<Shared>>) -> Response {
+    let open = shared.trickles.open();
+    html_stream(stream::unfold((0_u64, open), move |(number, open)| async move {
+        if number > 0 {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        let piece = if number == 0 { "<!doctype html><title>Trickle</title>" } else { "<!-- -->" };
+        Some((Ok::<_, Infallible>(piece), (number + 1, open)))
     }))
 }
 

@@ -113,3 +113,30 @@ impl<T: Clone> Record<T> {
         items.iter().find(|item| wanted(item)).cloned()
     }
 }
+
+/// How many of something are open now.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Gauge(watch::Sender<usize>);
+
+/// Counts in its [`Gauge`] until it is dropped.
+pub(crate) struct Open(Gauge);
+
+impl Gauge {
+    pub(crate) fn open(&self) -> Open {
+        self.0.send_modify(|count| *count += 1);
+        Open(self.clone())
+    }
+
+    /// Waits until the count is this one; whether it came to be so within `deadline`.
+    pub(crate) async fn wait(&self, count: usize, deadline: Duration) -> bool {
+        let mut changes = self.0.subscribe();
+        let reached = changes.wait_for(|now| *now == count);
+        matches!(tokio::time::timeout(deadline, reached).await, Ok(Ok(_)))
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.0.send_modify(|count| *count -= 1);
+    }
+}

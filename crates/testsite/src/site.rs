@@ -19,7 +19,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
 use crate::pages::{self, Page, Variables};
-use crate::record::{Record, RecordedRequest, Report};
+use crate::record::{Gauge, Record, RecordedRequest, Report};
 use crate::{behaviours, files};
 
 /// The most that a request body may hold.
@@ -57,6 +57,7 @@ pub(crate) struct Shared {
     connections: AtomicUsize,
     pub(crate) requests: Record<RecordedRequest>,
     pub(crate) reports: Record<Report>,
+    pub(crate) trickles: Gauge,
 }
 
 impl TestSite {
@@ -170,6 +171,11 @@ impl TestSite {
     /// The first report that `wanted` accepts, past or future, or nothing when none came within `deadline`.
     pub async fn wait_report(&self, wanted: impl Fn(&Report) -> bool, deadline: Duration) -> Option<Report> {
         self.shared.reports.wait(deadline, wanted).await
+    }
+
+    /// Waits until so many answers of `/trickle` are open; whether that came to be within `deadline`.
+    pub async fn wait_trickles(&self, count: usize, deadline: Duration) -> bool {
+        self.shared.trickles.wait(count, deadline).await
     }
 
     /// Forgets all requests and reports.

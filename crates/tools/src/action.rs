@@ -4,12 +4,13 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bathy_browser::{Deadline, Session, Tab};
+use bathy_browser::{Deadline, Error, Session, Tab, TabNews};
 use bathy_egress::{Ledger, LedgerEntry, Timestamp, Verdict};
 use tokio::sync::mpsc;
 use tokio::time::MissedTickBehavior;
 use url::Url;
 
+use crate::jobs::{Beside, Jobs};
 use crate::queue::Outcome;
 use crate::tool::PageRun;
 use crate::{Code, Failure, Progress, Settings};
@@ -25,6 +26,17 @@ pub(crate) struct Call {
     tab: Option<usize>,
     deadline: Deadline,
     settings: Arc<Settings>,
+    jobs: Jobs,
+    around: Around,
+}
+
+/// What the session of a call offers besides its pages.
+#[derive(Clone)]
+pub(crate) struct Around {
+    /// Where tasks run that outlive the call.
+    pub(crate) beside: Beside,
+    /// The session was opened for this call.
+    pub(crate) opened_for_it: bool,
 }
 
 impl Call {
@@ -40,7 +52,38 @@ impl Call {
 
     /// The tab that is meant.
     pub(crate) async fn tab(&self) -> Result<Tab, Failure> {
-        Ok(self.session.tab(self.tab).await?)
+        match self.session.tab(self.tab).await {
+            Err(Error::NoPage) if self.session.tab_count() > 0 => Err(Failure::new(Code::NoPage, "no tab is active")
+                .with_hint("Choose one with browser_tab_select; browser_tab_list shows them.")),
+            tab => Ok(tab?),
+        }
+    }
+
+    /// The tab that is meant, or a new one where none is and none is active.
+    pub(crate) async fn tab_to_load(&self) -> Result<Tab, Failure> {
+        match self.session.tab(self.tab).await {
+            Err(Error::NoPage) => {
+                let tab = self.session.open_tab(false).await?.keep();
+                self.session.activate(&tab).await?;
+                Ok(self.session.tab(None).await?)
+            }
+            tab => Ok(tab?),
+        }
+    }
+
+    /// Whether the session was opened for this call, and shows a blank page therefore.
+    pub(crate) fn opened_session(&self) -> bool {
+        self.around.opened_for_it
+    }
+
+    /// The owner's loads in the background.
+    pub(crate) fn jobs(&self) -> &Jobs {
+        &self.jobs
+    }
+
+    /// Where tasks of the session run that outlive the call.
+    pub(crate) fn beside(&self) -> &Beside {
+        &self.around.beside
     }
 
     /// When the call gives up.
@@ -61,16 +104,17 @@ pub(crate) struct Action {
     pub(crate) tab: Option<usize>,
     pub(crate) budget: Duration,
     pub(crate) settings: Arc<Settings>,
+    pub(crate) jobs: Jobs,
     pub(crate) progress: Option<mpsc::Sender<Progress>>,
     pub(crate) record: Record,
 }
 
 impl Action {
     /// Runs the call. Its budget begins now, not when it was submitted.
-    pub(crate) async fn perform(self, session: Session) -> Outcome {
-        let Self { tool, run, tab, budget, settings, progress, mut record } = self;
+    pub(crate) async fn perform(self, session: Session, around: Around) -> Outcome {
+        let Self { tool, run, tab, budget, settings, jobs, progress, mut record } = self;
         record.host = host_of(session.url());
-        let call = Call { session: session.clone(), tab, deadline: Deadline::after(budget), settings };
+        let call = Call { session: session.clone(), tab, deadline: Deadline::after(budget), settings, jobs, around };
         let working = tell_progress(run(call), progress, tool, budget);
         let outcome = match tokio::time::timeout(budget + GRACE, working).await {
             Ok(outcome) => outcome,
@@ -81,10 +125,33 @@ impl Action {
         if let Some(host) = host_of(session.url()) {
             record.host = Some(host);
         }
-        let outcome = outcome.map_err(|failure| failure.on_page(session.url()));
+        let notices = notices(&session.tab_news());
+        let outcome = match outcome {
+            Ok(answer) => Ok(answer.with_notices(&notices)),
+            Err(failure) => Err(failure.on_page(session.url()).with_notices(&notices)),
+        };
         record.finish(&outcome);
         outcome
     }
+}
+
+/// What became of the tabs by itself, in sentences.
+fn notices(news: &TabNews) -> Vec<String> {
+    let mut notices = Vec::new();
+    for (index, allowed) in &news.opened {
+        let off_policy = if *allowed { "" } else { ", which is off policy" };
+        notices.push(format!("a page opened tab {index}{off_policy}"));
+    }
+    if news.refused > 0 {
+        notices.push(format!("pages wanted {} more tabs than there may be", news.refused));
+    }
+    if news.lost {
+        notices.push(match news.active {
+            Some(index) => format!("the active tab closed by itself; tab {index} is active now"),
+            None => "the active tab closed by itself; no tab is active now".to_owned(),
+        });
+    }
+    notices
 }
 
 async fn tell_progress(

@@ -24,6 +24,23 @@ pub struct Answer {
     pub images: Vec<Image>,
 }
 
+impl Answer {
+    /// The same with sentences of ours on what happened besides, after the line that names the session.
+    #[must_use]
+    pub(crate) fn with_notices(mut self, notices: &[String]) -> Self {
+        if notices.is_empty() {
+            return self;
+        }
+        let (session, rest) = self.text.split_once('\n').unwrap_or((&self.text, ""));
+        let lines = std::iter::once(session).chain(notices.iter().map(String::as_str));
+        self.text = lines.chain((!rest.is_empty()).then_some(rest)).collect::<Vec<_>>().join("\n");
+        if let Value::Object(fields) = &mut self.data {
+            fields.insert("notices".to_owned(), notices.into());
+        }
+        self
+    }
+}
+
 /// A picture.
 #[derive(Debug, Clone)]
 pub struct Image {
@@ -139,6 +156,17 @@ mod tests {
         assert_eq!(&lines[4..7], ["", "first", "session: s-3"]);
         assert!(lines[7].starts_with("--- end of untrusted content, mark "));
         assert_eq!(lines[8], "more with cursor c1");
+    }
+
+    #[test]
+    fn notices_follow_the_session_and_are_data_too() {
+        let answer = |text: &str| Answer { text: text.to_owned(), data: serde_json::json!({}), images: Vec::new() };
+        let notices = ["a page opened tab 1".to_owned()];
+        let noted = answer("session: s-1\nstatus: 200\n---").with_notices(&notices);
+        assert_eq!(noted.text, "session: s-1\na page opened tab 1\nstatus: 200\n---");
+        assert_eq!(noted.data["notices"][0], "a page opened tab 1");
+        assert_eq!(answer("session: s-1").with_notices(&notices).text, "session: s-1\na page opened tab 1");
+        assert_eq!(answer("session: s-1").with_notices(&[]).data, serde_json::json!({}));
     }
 
     #[test]

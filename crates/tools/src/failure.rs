@@ -70,6 +70,15 @@ impl Failure {
         }
     }
 
+    /// The same with sentences of ours on what happened besides.
+    #[must_use]
+    pub(crate) fn with_notices(mut self, notices: &[String]) -> Self {
+        for notice in notices {
+            self.message = format!("{}; {notice}", self.message);
+        }
+        self
+    }
+
     fn with_page_line(mut self, line: String) -> Self {
         self.page.get_or_insert_with(|| PagePart { url: None, lines: Vec::new() }).lines.push(line);
         self
@@ -176,6 +185,7 @@ impl From<Error> for Failure {
             Error::PageGone(_) => Self::new(Code::Closed, error)
                 .with_hint("Open the page again with browser_navigate."),
             Error::NoPage => Self::new(Code::NoPage, error),
+            Error::TabLimit(_) => Self::new(Code::ActionFailed, error).with_hint("Close one with browser_tab_close."),
             Error::NoSuchTab { .. } => Self::new(Code::NoSuchTab, error),
             Error::NavigationFailed { url, reason } => navigation_failed(url, &reason),
             Error::NoSuchElement(_) => Self::new(Code::NoSuchElement, error),

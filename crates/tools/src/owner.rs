@@ -13,10 +13,12 @@ use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
-use crate::action::{Action, Record};
-use crate::queue::{self, Job, Line, Outcome, Status};
-use crate::tool::{CommonArguments, Effect, PageRun, Prepared};
+use crate::action::{Action, Around, Record};
+use crate::jobs::{Beside, Jobs};
+use crate::queue::{self, Line, Outcome, Status, Turn};
+use crate::tool::{Effect, Prepared};
 use crate::toolbox::Shared;
 use crate::{Code, Failure, Progress, Tool, escape};
 
@@ -61,6 +63,7 @@ pub(crate) struct Listed {
 pub struct Owner {
     shared: Arc<Shared>,
     places: mpsc::Sender<oneshot::Receiver<Request>>,
+    jobs: Jobs,
 }
 
 /// A place in an owner's line: calls are handed to their sessions in the order in which places were taken, whenever
@@ -71,9 +74,21 @@ pub struct Place {
 
 /// A request of a call, once its place is reached.
 enum Request {
-    Run { session: Option<String>, opening: Opening, action: Box<Action>, reply: oneshot::Sender<Outcome> },
-    Stop { which: Which, reply: oneshot::Sender<Result<Vec<Stopping>, Failure>> },
-    List { session: Option<String>, reply: oneshot::Sender<Result<Vec<Listed>, Failure>> },
+    Run {
+        session: Option<String>,
+        opening: Opening,
+        beside: bool,
+        action: Box<Action>,
+        reply: oneshot::Sender<Outcome>,
+    },
+    Stop {
+        which: Which,
+        reply: oneshot::Sender<Result<Vec<Stopping>, Failure>>,
+    },
+    List {
+        session: Option<String>,
+        reply: oneshot::Sender<Result<Vec<Listed>, Failure>>,
+    },
 }
 
 /// Which sessions to stop.
@@ -94,7 +109,7 @@ impl Owner {
         let (places, requests) = mpsc::channel(PLACES);
         let registry = Registry { shared: Arc::clone(&shared), entries: Vec::new(), current: None };
         shared.tasks.spawn(registry.serve(requests));
-        Self { shared, places }
+        Self { shared, places, jobs: Jobs::default() }
     }
 
     /// Takes the next place in line.
@@ -138,34 +153,34 @@ impl Owner {
             record.in_session(&escape::inline(session, 40));
         }
         match prepared {
-            Prepared::Page { opening, least_budget, run } => {
+            Prepared::Page { opening, least_budget, beside, run } => {
                 let budget = self.budget(tool, common.timeout_ms, least_budget);
-                self.run(place, tool, common, opening, budget, run, record, progress).await
+                let settings = Arc::clone(&self.shared.settings);
+                let jobs = self.jobs.clone();
+                let action =
+                    Action { tool: tool.name(), run, tab: common.tab, budget, settings, jobs, progress, record };
+                self.run(place, common.session, opening, beside, Box::new(action)).await
             }
             Prepared::Control(run) => {
-                let outcome = run(Control { place, session: common.session }).await;
+                let budget = self.budget(tool, common.timeout_ms, Duration::ZERO);
+                let (shared, jobs) = (Arc::clone(&self.shared), self.jobs.clone());
+                let outcome = run(Control { place, session: common.session, budget, shared, jobs }).await;
                 record.finish(&outcome);
                 outcome
             }
         }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the parts of one call, named apart")]
     async fn run(
         &self,
         place: Place,
-        tool: &'static Tool,
-        common: CommonArguments,
+        session: Option<String>,
         opening: Opening,
-        budget: Duration,
-        run: PageRun,
-        record: Record,
-        progress: Option<mpsc::Sender<Progress>>,
+        beside: bool,
+        action: Box<Action>,
     ) -> Outcome {
-        let settings = Arc::clone(&self.shared.settings);
-        let action = Box::new(Action { tool: tool.name(), run, tab: common.tab, budget, settings, progress, record });
         let (reply, outcome) = oneshot::channel();
-        place.submit(Request::Run { session: common.session, opening, action, reply })?;
+        place.submit(Request::Run { session, opening, beside, action, reply })?;
         // The session's task ends without an answer only when it is ended itself.
         outcome.await.unwrap_or_else(|_| Err(queue::stopped()))
     }
@@ -191,6 +206,9 @@ impl Place {
 pub(crate) struct Control {
     place: Place,
     session: Option<String>,
+    budget: Duration,
+    shared: Arc<Shared>,
+    jobs: Jobs,
 }
 
 impl Control {
@@ -206,9 +224,21 @@ impl Control {
         stopped.into_iter().next().ok_or_else(queue::stopped)
     }
 
-    /// Stops all sessions of the owner and waits until they are gone.
+    /// Stops all sessions of the owner and waits until they are gone, and the browser too where nobody else uses it.
     pub(crate) async fn stop_all(self) -> Result<(), Failure> {
-        stop(self.place, Which::All).await.map(drop)
+        stop(self.place, Which::All).await?;
+        self.shared.engine.close_unless_used().await;
+        Ok(())
+    }
+
+    /// The owner's loads in the background, how long the call may take, and whether there may be such loads at all.
+    pub(crate) fn jobs(&self) -> (&Jobs, Duration, bool) {
+        (&self.jobs, self.budget, self.shared.settings.jobs)
+    }
+
+    /// Gives up the place in line, for a call that may take long and needs none.
+    pub(crate) fn leave_line(&mut self) {
+        self.place.request = None;
     }
 
     /// The owner's sessions, oldest first; the named one alone where one is named.
@@ -241,8 +271,9 @@ struct Registry {
 struct Entry {
     name: String,
     label: Option<String>,
-    jobs: mpsc::Sender<Job<Session>>,
+    turns: mpsc::Sender<Turn<Session>>,
     status: watch::Receiver<Status<Session>>,
+    beside: Beside,
     stop: CancellationToken,
     done: JoinHandle<()>,
 }
@@ -276,7 +307,9 @@ impl Registry {
         self.forget_ended();
         // Whoever asked may have gone; then the answer is nobody's loss.
         match request {
-            Request::Run { session, opening, action, reply } => self.run(session, opening, action, reply),
+            Request::Run { session, opening, beside, action, reply } => {
+                self.run(session, opening, beside, action, reply);
+            }
             Request::Stop { which, reply } => {
                 let _ = reply.send(self.stop(which));
             }
@@ -290,14 +323,15 @@ impl Registry {
         &mut self,
         session: Option<String>,
         opening: Opening,
+        beside: bool,
         mut action: Box<Action>,
         reply: oneshot::Sender<Outcome>,
     ) {
         if reply.is_closed() {
             return;
         }
-        let entry = match self.entry(session, opening) {
-            Ok(entry) => entry,
+        let (entry, opened) = match self.entry(session, opening) {
+            Ok(found) => found,
             Err(failure) => {
                 action.record.refuse(&failure);
                 let _ = reply.send(Err(failure));
@@ -305,21 +339,29 @@ impl Registry {
             }
         };
         action.record.in_session(&entry.name);
-        let job = Job { run: Box::new(move |session| Box::pin(action.perform(session))), reply };
-        match entry.jobs.try_send(job) {
+        let around = Around { beside: entry.beside.clone(), opened_for_it: opened };
+        // The call that a session is opened for is the first in its line in any case.
+        if beside && !opened {
+            let status = entry.status.clone();
+            entry.beside.tasks.spawn(run_beside(action, around, status, reply));
+            return;
+        }
+        let turn = Turn { run: Box::new(move |session| Box::pin(action.perform(session, around))), reply };
+        match entry.turns.try_send(turn) {
             Ok(()) => {}
-            Err(mpsc::error::TrySendError::Full(job)) => {
+            Err(mpsc::error::TrySendError::Full(turn)) => {
                 let message = format!("{} calls wait in session {} already", queue::CAPACITY, entry.name);
-                let _ = job.reply.send(Err(Failure::new(Code::Busy, message)));
+                let _ = turn.reply.send(Err(Failure::new(Code::Busy, message)));
             }
-            Err(mpsc::error::TrySendError::Closed(job)) => {
-                let _ = job.reply.send(Err(queue::stopped()));
+            Err(mpsc::error::TrySendError::Closed(turn)) => {
+                let _ = turn.reply.send(Err(queue::stopped()));
             }
         }
     }
 
-    /// The session that a call means, which becomes the current one.
-    fn entry(&mut self, session: Option<String>, opening: Opening) -> Result<&Entry, Failure> {
+    /// The session that a call means, which becomes the current one, and whether it was opened for this call.
+    fn entry(&mut self, session: Option<String>, opening: Opening) -> Result<(&Entry, bool), Failure> {
+        let known = self.entries.len();
         let name = match (session, opening) {
             (Some(name), Opening::Never | Opening::WhenNone) => name,
             (_, Opening::Always(wish)) => self.open(wish, true)?,
@@ -331,7 +373,7 @@ impl Registry {
         };
         let index = self.position(&name)?;
         self.current = Some(name);
-        Ok(&self.entries[index])
+        Ok((&self.entries[index], self.entries.len() > known))
     }
 
     fn open(&mut self, wish: Wish, opened_for_first: bool) -> Result<String, Failure> {
@@ -341,17 +383,22 @@ impl Registry {
             return Err(Failure::new(Code::SessionLimit, format_args!("{limit} sessions are open already ({open})")));
         }
         let name = fresh_name();
-        let (jobs, receiver) = mpsc::channel(queue::CAPACITY);
+        let (turns, receiver) = mpsc::channel(queue::CAPACITY);
         let (status, watched) = watch::channel(Status { session: None, idle_since: None });
         let stop = self.shared.stop.child_token();
         let idle = self.shared.settings.session_idle;
-        let line = Line { jobs: receiver, status, stop: stop.clone(), idle, opened_for_first };
+        let beside = Beside { tasks: TaskTracker::new(), stop: stop.clone() };
+        let is_used = {
+            let tasks = beside.tasks.clone();
+            Box::new(move || !tasks.is_empty())
+        };
+        let line = Line { turns: receiver, status, stop: stop.clone(), idle, is_used, opened_for_first };
         let label = wish.label.clone();
         let opening = open_session(self.shared.engine.clone(), name.clone(), wish);
         let done = self.shared.tasks.spawn(queue::serve(line, opening, |session: Session| async move {
             session.close().await;
         }));
-        self.entries.push(Entry { name: name.clone(), label, jobs, status: watched, stop, done });
+        self.entries.push(Entry { name: name.clone(), label, turns, status: watched, beside, stop, done });
         Ok(name)
     }
 
@@ -385,7 +432,7 @@ impl Registry {
 
     /// Lets go of sessions that ended by themselves: unused for too long, or never opened.
     fn forget_ended(&mut self) {
-        self.entries.retain(|entry| !entry.done.is_finished() && !entry.jobs.is_closed());
+        self.entries.retain(|entry| !entry.done.is_finished() && !entry.turns.is_closed());
         if self.current.as_deref().is_some_and(|name| self.entries.iter().all(|entry| entry.name != name)) {
             self.current = None;
         }
@@ -432,6 +479,32 @@ impl Entry {
             idle: status.idle_since.map_or(Duration::ZERO, |since| Instant::now().saturating_duration_since(since)),
         }
     }
+}
+
+/// Runs a call that does not wait for the ones before it, once its session is open.
+async fn run_beside(
+    action: Box<Action>,
+    around: Around,
+    mut status: watch::Receiver<Status<Session>>,
+    mut reply: oneshot::Sender<Outcome>,
+) {
+    let stop = around.beside.stop.clone();
+    let running = async {
+        let opened = status.wait_for(|status| status.session.is_some()).await;
+        let session = opened.ok().and_then(|status| status.session.clone());
+        match session {
+            Some(session) => action.perform(session, around).await,
+            None => Err(queue::stopped()),
+        }
+    };
+    let outcome = tokio::select! {
+        biased;
+        () = stop.cancelled() => Err(queue::stopped()),
+        () = reply.closed() => return,
+        outcome = running => outcome,
+    };
+    // Whoever asked may have gone.
+    let _ = reply.send(outcome);
 }
 
 async fn open_session(engine: Engine, name: String, wish: Wish) -> Result<Session, Failure> {

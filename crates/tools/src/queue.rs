@@ -16,7 +16,7 @@ pub(crate) const CAPACITY: usize = 64;
 pub(crate) type Outcome = Result<Answer, Failure>;
 
 /// A call that waits for its turn. Dropping the receiver of its reply cancels it, waiting or running.
-pub(crate) struct Job<S> {
+pub(crate) struct Turn<S> {
     pub(crate) run: Box<dyn FnOnce(S) -> BoxFuture<Outcome> + Send>,
     pub(crate) reply: oneshot::Sender<Outcome>,
 }
@@ -32,12 +32,14 @@ pub(crate) struct Status<S> {
 
 /// What a session's task is given.
 pub(crate) struct Line<S> {
-    pub(crate) jobs: mpsc::Receiver<Job<S>>,
+    pub(crate) turns: mpsc::Receiver<Turn<S>>,
     pub(crate) status: watch::Sender<Status<S>>,
     /// Ends the session now, with what runs and waits in it.
     pub(crate) stop: CancellationToken,
     /// Ends the session once it has not been used for so long.
     pub(crate) idle: Duration,
+    /// Whether something beside the line uses the session.
+    pub(crate) is_used: Box<dyn Fn() -> bool + Send + Sync>,
     /// Whether the session goes away with the call that opens it, where that is cancelled before it is open.
     pub(crate) opened_for_first: bool,
 }
@@ -52,7 +54,7 @@ pub(crate) async fn serve<S, C>(
     C: Future<Output = ()>,
 {
     // The call that the session is opened for stands in line already.
-    let Some(mut first) = line.jobs.recv().await else {
+    let Some(mut first) = line.turns.recv().await else {
         return;
     };
     let opened_for_first = line.opened_for_first;
@@ -67,41 +69,56 @@ pub(crate) async fn serve<S, C>(
         Err(failure) => {
             // An answer that nobody waits for any more is no loss, here and below.
             let _ = first.reply.send(Err(failure.clone()));
-            return refuse_waiting(line.jobs, &failure);
+            return refuse_waiting(line.turns, &failure);
         }
     };
     line.status.send_modify(|status| status.session = Some(session.clone()));
     let mut next = Some(first);
-    while let Some(job) = next.take() {
-        if run(job, &session, &line).await {
+    while let Some(turn) = next.take() {
+        if run(turn, &session, &line).await {
             break;
         }
         next = tokio::select! {
             biased;
             () = line.stop.cancelled() => None,
-            job = timeout(line.idle, line.jobs.recv()) => job.ok().flatten(),
+            turn = next_turn(&mut line.turns, line.idle, &line.is_used) => turn,
         };
     }
-    refuse_waiting(line.jobs, &stopped());
+    refuse_waiting(line.turns, &stopped());
     close(session).await;
 }
 
+/// The next call; none once the session was not used for too long or has no owner any more.
+async fn next_turn<S>(
+    turns: &mut mpsc::Receiver<Turn<S>>,
+    idle: Duration,
+    is_used: &(dyn Fn() -> bool + Send + Sync),
+) -> Option<Turn<S>> {
+    loop {
+        match timeout(idle, turns.recv()).await {
+            Ok(turn) => return turn,
+            Err(_) if is_used() => {}
+            Err(_) => return None,
+        }
+    }
+}
+
 /// Runs one call; whether the session was stopped meanwhile.
-async fn run<S: Clone>(mut job: Job<S>, session: &S, line: &Line<S>) -> bool {
-    if job.reply.is_closed() {
+async fn run<S: Clone>(mut turn: Turn<S>, session: &S, line: &Line<S>) -> bool {
+    if turn.reply.is_closed() {
         return false;
     }
     line.status.send_modify(|status| status.idle_since = None);
-    let running = (job.run)(session.clone());
+    let running = (turn.run)(session.clone());
     let stopped_meanwhile = tokio::select! {
         biased;
         () = line.stop.cancelled() => {
-            let _ = job.reply.send(Err(stopped()));
+            let _ = turn.reply.send(Err(stopped()));
             true
         }
-        () = job.reply.closed() => false,
+        () = turn.reply.closed() => false,
         outcome = running => {
-            let _ = job.reply.send(outcome);
+            let _ = turn.reply.send(outcome);
             false
         }
     };
@@ -109,10 +126,10 @@ async fn run<S: Clone>(mut job: Job<S>, session: &S, line: &Line<S>) -> bool {
     stopped_meanwhile
 }
 
-fn refuse_waiting<S>(mut jobs: mpsc::Receiver<Job<S>>, failure: &Failure) {
-    jobs.close();
-    while let Ok(job) = jobs.try_recv() {
-        let _ = job.reply.send(Err(failure.clone()));
+fn refuse_waiting<S>(mut turns: mpsc::Receiver<Turn<S>>, failure: &Failure) {
+    turns.close();
+    while let Ok(turn) = turns.try_recv() {
+        let _ = turn.reply.send(Err(failure.clone()));
     }
 }
 
@@ -133,22 +150,31 @@ mod tests {
     type Log = Arc<Mutex<Vec<String>>>;
 
     struct Bench {
-        jobs: mpsc::Sender<Job<()>>,
+        turns: mpsc::Sender<Turn<()>>,
         stop: CancellationToken,
         log: Log,
         served: tokio::task::JoinHandle<()>,
     }
 
     fn bench(idle: Duration, opening: impl Future<Output = Result<(), Failure>> + Send + 'static) -> Bench {
-        let (jobs, receiver) = mpsc::channel(8);
+        used_bench(idle, opening, || false)
+    }
+
+    fn used_bench(
+        idle: Duration,
+        opening: impl Future<Output = Result<(), Failure>> + Send + 'static,
+        is_used: impl Fn() -> bool + Send + Sync + 'static,
+    ) -> Bench {
+        let (turns, receiver) = mpsc::channel(8);
         let (status, _) = watch::channel(Status { session: None, idle_since: None });
         let (stop, log) = (CancellationToken::new(), Log::default());
-        let line = Line { jobs: receiver, status, stop: stop.clone(), idle, opened_for_first: false };
+        let is_used = Box::new(is_used);
+        let line = Line { turns: receiver, status, stop: stop.clone(), idle, is_used, opened_for_first: false };
         let closing = Arc::clone(&log);
         let served = tokio::spawn(serve(line, opening, move |()| async move {
             note(&closing, "closed");
         }));
-        Bench { jobs, stop, log, served }
+        Bench { turns, stop, log, served }
     }
 
     fn note(log: &Log, line: &str) {
@@ -168,7 +194,7 @@ mod tests {
                     Ok(Answer { text: name.to_owned(), data: Value::Null, images: Vec::new() })
                 })
             });
-            self.jobs.send(Job { run, reply }).await.map_err(drop).unwrap();
+            self.turns.send(Turn { run, reply }).await.map_err(drop).unwrap();
             outcome
         }
 
@@ -236,6 +262,19 @@ mod tests {
         bench.submit("first", SHORT * 10).await.await.unwrap().unwrap();
         bench.served.await.unwrap();
         assert_eq!(*bench.log.lock().unwrap(), ["first begins", "first ends", "closed"]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_session_that_is_used_beside_its_line_is_not_closed() {
+        let used = Arc::new(Mutex::new(true));
+        let asked = Arc::clone(&used);
+        let bench = used_bench(SHORT, opens(), move || *asked.lock().unwrap());
+        bench.submit("first", SHORT).await.await.unwrap().unwrap();
+        tokio::time::sleep(SHORT * 50).await;
+        bench.submit("second", SHORT).await.await.unwrap().unwrap();
+        *used.lock().unwrap() = false;
+        bench.served.await.unwrap();
+        assert_eq!(bench.log.lock().unwrap().last().unwrap(), "closed");
     }
 
     #[tokio::test]

@@ -19,6 +19,8 @@ pub struct Settings {
     pub session_idle: Duration,
     /// What can be typed without being shown.
     pub secrets: Secrets,
+    /// Whether pages may be loaded in the background.
+    pub jobs: bool,
 }
 
 impl Settings {
@@ -40,6 +42,7 @@ impl Default for Settings {
             max_sessions: 5,
             session_idle: Duration::from_mins(30),
             secrets: Secrets::default(),
+            jobs: true,
         }
     }
 }

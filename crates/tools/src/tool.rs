@@ -79,11 +79,15 @@ pub(crate) enum Common {
     Timeout,
     /// `session`, `tab` and `timeoutMs`.
     Page,
+    /// `session` and `timeoutMs`, of a tool that is about no tab or names it in a way of its own.
+    Whole,
 }
 
 /// A tool that works in a session, when its turn has come.
 pub(crate) trait PageTool: 'static {
     const ABOUT: About;
+    /// Whether it runs beside the calls that wait in its session, not after them.
+    const BESIDE: bool = false;
     type Params: DeserializeOwned + JsonSchema + Send + 'static;
     type Output: Output;
 
@@ -124,7 +128,7 @@ pub(crate) type ControlRun = Box<dyn FnOnce(Control) -> BoxFuture<Result<Answer,
 
 /// A call whose arguments are good.
 pub(crate) enum Prepared {
-    Page { opening: Opening, least_budget: Duration, run: PageRun },
+    Page { opening: Opening, least_budget: Duration, beside: bool, run: PageRun },
     Control(ControlRun),
 }
 
@@ -159,7 +163,7 @@ impl Tool {
                         T::run(call, params).await.map(|output| answer(&session, output))
                     })
                 });
-                Ok(Prepared::Page { opening, least_budget, run })
+                Ok(Prepared::Page { opening, least_budget, beside: T::BESIDE, run })
             },
         }
     }
@@ -272,6 +276,7 @@ impl Tool {
             && let Some(Value::Object(properties)) = schema.get_mut("properties")
         {
             properties.insert("session".to_owned(), json!({"type": "string"}));
+            properties.insert("notices".to_owned(), json!({"type": "array", "items": {"type": "string"}}));
         }
         schema
     }

@@ -210,9 +210,16 @@ pub(crate) const KEYS: &[Key] = &[
         |config| config.tools.session_idle.as_millis().to_string(),
     ),
     key(
+        "jobs",
+        Kind::Flag,
+        "Whether pages may be loaded in the background",
+        |config, raw| raw.flag().map(|flag| config.tools.jobs = flag),
+        |config| config.tools.jobs.to_string(),
+    ),
+    key(
         "spareSessions",
         Kind::Number { least: 0, most: 100 },
-        "How many sessions are kept warm, so that a new one starts at once",
+        "How many sessions are kept warm while few are open, so that a new one starts at once",
         |config, raw| raw.size().map(|count| config.spare_sessions = count),
         |config| config.spare_sessions.to_string(),
     ),

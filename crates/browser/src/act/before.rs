@@ -27,6 +27,7 @@ pub(super) struct Before {
     pub(super) file_choosers: u64,
     pub(super) requests: u64,
     pub(super) opened: u64,
+    pub(super) refused: u64,
     pub(super) watches: Vec<Watch>,
     pub(super) expects: Expects,
     /// The action is aimed at a link to a download.
@@ -139,10 +140,10 @@ impl Tab {
 
     /// The same where no document can be asked.
     pub(super) fn unwatched(&self) -> Before {
-        let (opened, others) = {
+        let (opened, refused, others) = {
             let tabs = self.siblings().borrow();
             let others = tabs.list.iter().map(Self::target).filter(|target| *target != self.target());
-            (tabs.opened, others.cloned().collect())
+            (tabs.opened, tabs.refused, others.cloned().collect())
         };
         let downloads = self.downloads().begun();
         let state = self.state();
@@ -159,6 +160,7 @@ impl Tab {
             file_choosers: state.file_choosers,
             requests: state.requests.started(),
             opened,
+            refused,
             watches: Vec::new(),
             expects: Expects::Nothing,
             aimed: None,

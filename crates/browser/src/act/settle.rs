@@ -320,11 +320,14 @@ impl Tab {
 
     /// Whether nothing is known to have changed, once the page has settled.
     pub(super) fn unchanged(&self, before: &Before) -> bool {
-        let opened = self.siblings().borrow().opened;
+        let quiet = {
+            let tabs = self.siblings().borrow();
+            tabs.opened == before.opened && tabs.refused == before.refused
+        };
         let state = self.state();
         let state = state.borrow();
         before.changes.outline.is_empty()
-            && opened == before.opened
+            && quiet
             && before.following.is_none()
             && self.downloads().begun() == before.downloads
             && !state.closed

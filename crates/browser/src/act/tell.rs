@@ -9,6 +9,7 @@ use super::delivery::crash;
 use super::{Acted, Changes};
 use crate::session::summary;
 use crate::tab::{PageState, is_blank};
+use crate::tabs::TAB_LIMIT;
 use crate::{Deadline, Error, Tab, WaitUntil};
 
 /// How long a new tab may take until it has an address.
@@ -61,7 +62,7 @@ impl Tab {
             self.keep_interrupted(Interrupted::of(before.watches));
         }
         let mut changes = before.changes;
-        self.tell_tabs(before.opened, &mut changes, deadline).await;
+        self.tell_tabs(before.opened, before.refused, &mut changes, deadline).await;
         self.caught_up().await;
         self.downloads().caught_up().await;
         let begun = self.downloads().since(before.downloads);
@@ -87,28 +88,27 @@ impl Tab {
         Ok(Acted { url, title, changes })
     }
 
-    /// The tabs that opened meanwhile, once they have an address.
-    async fn tell_tabs(&self, opened: u64, changes: &mut Changes, deadline: Deadline) {
+    /// The tabs that pages opened meanwhile, once they have an address.
+    async fn tell_tabs(&self, seen: u64, refused: u64, changes: &mut Changes, deadline: Deadline) {
+        self.siblings_caught_up().await;
         let tabs = self.siblings().borrow().clone();
-        let new = usize::try_from(tabs.opened.saturating_sub(opened)).unwrap_or(usize::MAX);
-        if new == 0 {
-            return;
-        }
-        let listed = tabs.list.len();
+        tabs.mark_openings_told();
         let patience = deadline.with_grace().at_most(NEW_TAB);
-        let fresh = tabs.list.iter().enumerate().skip(listed.saturating_sub(new));
-        let told = join_all(fresh.map(|(index, tab)| async move {
-            let addressed = |state: &PageState| !is_blank(&state.main_frame().url);
+        let told = join_all(tabs.opened_by_pages(seen).map(|(index, tab)| async move {
             // A window may well be opened without an address.
-            let _ = tab.until("a new tab", patience, addressed).await;
+            let _ = tab.until("a new tab", patience, |state: &PageState| !is_blank(state.address())).await;
             (!tab.state().borrow().closed).then_some((index, tab))
         }));
         for (index, tab) in told.await.into_iter().flatten() {
-            let active = Some(tab.target()) == tabs.active.as_ref();
-            changes.new_tabs.push(summary(tab, index, active, patience).await);
+            changes.new_tabs.push(summary(tab, index, tabs.is_active(tab), patience).await);
         }
-        if changes.new_tabs.len() < new {
+        let listed = tabs.list.iter().filter(|tab| tab.number() > seen && tab.is_ours()).count();
+        let opened = tabs.opened.saturating_sub(seen);
+        if changes.new_tabs.len() + listed < usize::try_from(opened).unwrap_or(usize::MAX) {
             changes.notes.push("a tab opened and closed again".to_owned());
+        }
+        if tabs.refused > refused {
+            changes.notes.push(format!("a tab was not opened: {}", Error::TabLimit(TAB_LIMIT)));
         }
     }
 }

@@ -16,7 +16,8 @@ use super::contents::Contents;
 use super::errand::{self, Errand};
 use super::state::StorageState;
 use super::{StorageFile, jar};
-use crate::context::{Context, Tabs};
+use crate::context::Context;
+use crate::tabs::Tabs;
 use crate::{Deadline, Error, Tab};
 
 /// How long a session may take to take its state in.
@@ -195,8 +196,8 @@ async fn collect(context: &Context, deadline: Deadline) -> Contents {
         return contents;
     }
     let reading = async {
-        let tab = context.open_tab().await?;
-        let errand = Errand::begin(&tab).await?;
+        let fresh = context.add_tab(true).await?;
+        let errand = Errand::begin(fresh.tab()).await?;
         for origin in closed {
             if deadline.has_passed() {
                 return Err(deadline.error("what origins keep"));

@@ -10,11 +10,12 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use bathy_cdp::protocol::page::{GetNavigationHistory, NavigationEntry};
-use bathy_cdp::protocol::target::TargetInfo;
+use bathy_cdp::protocol::target::{CloseTarget, TargetInfo};
 use bathy_cdp::protocol::{FrameId, TargetId};
 use bathy_cdp::{CallError, Lane, Progress, Session};
 use bathy_egress::{Ledger, LedgerEntry};
 use bathy_policy::{Purpose, Refusal};
+use tokio::runtime::Handle;
 use tokio::sync::{Mutex, watch};
 
 pub(crate) use state::{Chooser, FrameState, PageState};
@@ -22,10 +23,10 @@ pub(crate) use task::{Charter, Rules};
 
 use crate::act::Interrupted;
 use crate::artifact::Artifacts;
-use crate::context::Tabs;
 use crate::download::Downloads;
 use crate::page::RefTable;
 use crate::page::cursors::Cursors;
+use crate::tabs::{Roll, Tabs};
 use crate::upload::Uploads;
 use crate::{Deadline, Error};
 
@@ -39,6 +40,12 @@ const ASK_AGAIN: Duration = Duration::from_millis(10);
 /// A page that does not answer a trivial question for so long is taken to be stuck in a script.
 const LIVENESS: Duration = Duration::from_millis(400);
 
+/// The browser forgets to close a page whose document comes at that moment, so it is told again after so long. Not
+/// earlier: a page that is stuck takes half a second from when it was told last.
+const CLOSE_RETRY: Duration = Duration::from_millis(800);
+const CLOSE_ATTEMPTS: usize = 5;
+/// How long a page may take to go once the browser was told to close it.
+const LAST_PAGE: Duration = Duration::from_secs(5);
 /// A page in a session. A cheap handle; what it can do is defined beside what it does: reading in
 /// `read`, acting in `act`, loading in `navigation`, waiting in `wait`, pictures in `capture`.
 #[derive(Clone)]
@@ -65,6 +72,12 @@ impl Drop for Witness {
 struct Shared {
     target: TargetId,
     page: Session,
+    /// Counts the tabs of the session as they open, from 1.
+    number: u64,
+    /// A call opened it, not a page.
+    ours: AtomicBool,
+    /// A call closes it.
+    closing: AtomicBool,
     state: watch::Receiver<PageState>,
     events: Progress,
     charter: watch::Receiver<Arc<Charter>>,
@@ -74,6 +87,7 @@ struct Shared {
     downloads: Downloads,
     uploads: Arc<Uploads>,
     headless: bool,
+    roll: Roll,
     /// Which number stands for which element. Held across awaits on the page, hence asynchronous.
     refs: Mutex<RefTable>,
     cursors: Mutex<Cursors>,
@@ -83,11 +97,11 @@ struct Shared {
 
 impl Tab {
     /// Takes charge of an attached page, before it runs.
-    pub(crate) fn attach(target: &TargetInfo, page: Session, lane: Lane, rules: Rules) -> Self {
+    pub(crate) fn attach(target: &TargetInfo, number: u64, page: Session, lane: Lane, rules: Rules) -> Self {
         let main = FrameId(target.target_id.0.clone());
         let (sender, state) = watch::channel(PageState::new(main, page.clone()));
-        let (charter, ledger, artifacts, siblings) =
-            (rules.charter.clone(), rules.ledger.clone(), rules.artifacts.clone(), rules.tabs.clone());
+        let (charter, ledger, artifacts) = (rules.charter.clone(), rules.ledger.clone(), rules.artifacts.clone());
+        let (siblings, roll) = (rules.tabs.clone(), rules.roll.clone());
         let (downloads, uploads, headless) = (rules.downloads.clone(), Arc::clone(&rules.uploads), rules.headless);
         let events = lane.progress();
         tokio::spawn(task::run(page.clone(), lane, sender, rules));
@@ -95,6 +109,9 @@ impl Tab {
             shared: Arc::new(Shared {
                 target: target.target_id.clone(),
                 page,
+                number,
+                ours: AtomicBool::new(false),
+                closing: AtomicBool::new(false),
                 state,
                 events,
                 charter,
@@ -104,6 +121,7 @@ impl Tab {
                 downloads,
                 uploads,
                 headless,
+                roll,
                 refs: Mutex::default(),
                 cursors: Mutex::default(),
                 interrupted: std::sync::Mutex::default(),
@@ -115,6 +133,70 @@ impl Tab {
     /// The URL of its document, with the fragment.
     pub fn url(&self) -> String {
         bounded(&self.shared.state.borrow().main_frame().url, URL_LIMIT)
+    }
+
+    /// The URL that it is listed with: that of its document, or the one that its first document comes from.
+    pub(crate) fn address(&self) -> String {
+        bounded(self.shared.state.borrow().address(), URL_LIMIT)
+    }
+
+    /// Its position in its session, while it is open.
+    pub fn index(&self) -> Option<usize> {
+        self.siblings().borrow().position(self.target())
+    }
+
+    /// Whether calls without an index go to it.
+    pub fn is_active(&self) -> bool {
+        self.siblings().borrow().is_active(self)
+    }
+
+    /// Closes it, whatever its page is up to, without waiting.
+    pub fn close(&self) {
+        self.shared.closing.store(true, Ordering::Release);
+        let browser = self.page().connection().browser();
+        let close = CloseTarget { target_id: self.shared.target.clone() };
+        browser.send(&close);
+        // Outside of a runtime nothing is left that could wait, nor a browser for long.
+        let Ok(runtime) = Handle::try_current() else { return };
+        let mut state = self.state();
+        runtime.spawn(async move {
+            for _ in 0..CLOSE_ATTEMPTS {
+                let closed = state.wait_for(|state| state.closed);
+                if tokio::time::timeout(CLOSE_RETRY, closed).await.is_ok() {
+                    return;
+                }
+                browser.send(&close);
+            }
+        });
+    }
+
+    /// The same, and waits until it is off the list.
+    pub(crate) async fn close_whole(&self) -> Result<(), Error> {
+        self.close();
+        let mut tabs = self.siblings().clone();
+        let gone = tabs.wait_for(|tabs| tabs.position(self.target()).is_none());
+        // Without its task the list is empty.
+        Deadline::after(LAST_PAGE).bound("the tab to close", gone).await.map(drop)
+    }
+
+    /// Counts the tabs of the session as they open, from 1.
+    pub(crate) fn number(&self) -> u64 {
+        self.shared.number
+    }
+
+    /// Whether a call opened it, not a page.
+    pub(crate) fn is_ours(&self) -> bool {
+        self.shared.ours.load(Ordering::Acquire)
+    }
+
+    /// Remembers that a call opened it.
+    pub(crate) fn claim(&self) {
+        self.shared.ours.store(true, Ordering::Release);
+    }
+
+    /// Whether a call closes it.
+    pub(crate) fn is_closing(&self) -> bool {
+        self.shared.closing.load(Ordering::Acquire)
     }
 
     /// A handle for a caller, who sets `met_end` by letting go of it after the browser's end.
@@ -135,6 +217,11 @@ impl Tab {
     /// Waits until all events are taken in that the browser sent before the reply that the caller just had.
     pub(crate) async fn caught_up(&self) {
         self.shared.events.caught_up().await;
+    }
+
+    /// The same for the list of tabs.
+    pub(crate) async fn siblings_caught_up(&self) {
+        self.shared.roll.caught_up().await;
     }
 
     /// What is known of the page, to look at or to wait on.
@@ -235,9 +322,24 @@ impl Tab {
         if let Some(dialog) = &state.dialog {
             return Err(Error::DialogOpen(dialog.clone()));
         }
-        let url = state.main_frame().url.clone();
         drop(state);
-        self.check(&url).map_err(Error::OffPolicy)
+        self.standing()
+    }
+
+    /// Whether the tab may be focused, read and acted on: neither the policy nor the gate refuses what it shows, or
+    /// is about to show as its first document.
+    pub(crate) fn standing(&self) -> Result<(), Error> {
+        let (url, refused) = {
+            let state = self.shared.state.borrow();
+            let frame = state.main_frame();
+            let from_gate = state.response(&frame.document).is_some_and(|response| response.from_gate.is_some());
+            (state.address().to_owned(), frame.failed || from_gate)
+        };
+        self.check(&url).map_err(Error::OffPolicy)?;
+        match self.gate_refusal(&url).filter(|_| refused) {
+            Some(error @ Error::RefusedByGate { .. }) => Err(error),
+            _ => Ok(()),
+        }
     }
 
     /// Whether the policy lets this tab show `url`. A blank page is nobody's.

@@ -7,6 +7,7 @@ use bathy_cdp::Session;
 use bathy_cdp::protocol::input::DragData;
 use bathy_cdp::protocol::{FrameId, LoaderId};
 
+use super::is_blank;
 use super::requests::Requests;
 use crate::Dialog;
 use crate::world::Foothold;
@@ -189,6 +190,13 @@ impl PageState {
 
     pub(crate) fn main_frame(&self) -> &FrameState {
         &self.frames[&self.main]
+    }
+
+    /// The URL of its document, or the one that its first document comes from.
+    pub(crate) fn address(&self) -> &str {
+        let shown = &self.main_frame().url;
+        let first = self.pending.as_ref().filter(|_| is_blank(shown));
+        first.map_or(shown, |pending| &pending.url)
     }
 
     pub(crate) fn frame(&self, id: &FrameId) -> Option<&FrameState> {

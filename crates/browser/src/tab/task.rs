@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use bathy_cdp::protocol::emulation::SetDeviceMetricsOverride;
 use bathy_cdp::protocol::fetch::{self, RequestPattern, RequestPaused};
 use bathy_cdp::protocol::input::DragIntercepted;
 use bathy_cdp::protocol::inspector::{self, TargetCrashed};
@@ -24,11 +25,11 @@ use tokio::sync::watch;
 use super::documents;
 use super::state::{Chooser, DocumentResponse, FrameState, PageState, Pending};
 use crate::artifact::Artifacts;
-use crate::context::Tabs;
 use crate::deadline::COMMAND_TIMEOUT;
 use crate::download::Downloads;
 use crate::instance::user_agent_override;
 use crate::storage::{Visited, note_visit};
+use crate::tabs::{Roll, Tabs};
 use crate::upload::Uploads;
 use crate::world::World;
 use crate::{Deadline, Dialog, DialogKind};
@@ -46,6 +47,8 @@ const DIALOG_TEXT_LIMIT: usize = 2_000;
 pub(crate) struct Charter {
     pub(crate) session: String,
     pub(crate) policy: Policy,
+    /// The size of its view in CSS pixels, where it is not the engine's.
+    pub(crate) viewport: Option<(u32, u32)>,
 }
 
 /// What the task needs to know of its surroundings.
@@ -71,6 +74,8 @@ pub(crate) struct Rules {
     pub(crate) uploads: Arc<Uploads>,
     /// Whether the browser has no window.
     pub(crate) headless: bool,
+    /// Whether that list is up to date.
+    pub(crate) roll: Roll,
     /// Script for each new document, before the page's own.
     pub(crate) early_script: Option<&'static str>,
 }
@@ -132,6 +137,14 @@ async fn prepare(session: &Session, rules: &Rules, page: bool) -> Result<FrameTr
         }
         Ok(())
     };
+    let viewport = rules.charter.borrow().viewport;
+    let view = async {
+        if let Some((width, height)) = viewport.filter(|_| page) {
+            let metrics = SetDeviceMetricsOverride { width, height, ..SetDeviceMetricsOverride::default() };
+            session.call(metrics, COMMAND_TIMEOUT).await?;
+        }
+        Ok(())
+    };
     let chooser = async {
         session.call(SetInterceptFileChooserDialog { enabled: true }, COMMAND_TIMEOUT).await?;
         if page {
@@ -159,6 +172,7 @@ async fn prepare(session: &Session, rules: &Rules, page: bool) -> Result<FrameTr
         agent,
         session.call(attach, COMMAND_TIMEOUT),
         chooser,
+        view,
         session.call(RunIfWaitingForDebugger {}, COMMAND_TIMEOUT),
     )?;
     Ok(tree)

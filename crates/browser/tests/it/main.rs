@@ -15,4 +15,5 @@ mod reading;
 mod seeing;
 mod storage;
 mod support;
+mod tabs;
 mod uploads;

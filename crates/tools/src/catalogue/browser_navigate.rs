@@ -43,7 +43,7 @@ impl PageTool for Navigate {
     }
 
     async fn run(call: Call, params: Params) -> Result<Landed, Failure> {
-        let tab = call.tab().await?;
+        let tab = call.tab_to_load().await?;
         let until = params.wait_until.unwrap_or_default().into();
         let navigation = tab.navigate(&params.url, until, call.deadline()).await?;
         Ok(Landed::describe(&call, &tab, navigation, params.read.unwrap_or_default()).await)

@@ -4,6 +4,9 @@
 
 mod acting;
 mod answers;
+mod jobs;
+mod owners;
 mod secrets;
 mod sessions;
 mod support;
+mod tabs;

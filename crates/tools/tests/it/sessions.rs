@@ -9,36 +9,6 @@ use serde_json::json;
 use crate::support::{Stage, call, session_of};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn eight_sessions_side_by_side_never_see_each_others_cookies() {
-    let settings = Settings { max_sessions: 8, ..Settings::default() };
-    let stage = Stage::with(settings, None).await;
-    let mut sessions = tokio::task::JoinSet::new();
-    for client in 0..8 {
-        let owner = stage.owner.clone();
-        let set = stage.site.url(&format!("cookie/set?client={client}"));
-        let echo = stage.site.url("echo.html");
-        sessions.spawn(async move {
-            let started = call(&owner, "browser_session_start", json!({})).await.unwrap();
-            let session = session_of(&started);
-            call(&owner, "browser_navigate", json!({"url": set, "session": session})).await.unwrap();
-            for step in 0..5 {
-                let url = format!("{echo}?step={step}");
-                let answer = call(&owner, "browser_navigate", json!({"url": url, "session": session})).await.unwrap();
-                assert_eq!(session_of(&answer), session);
-                assert!(answer.text.contains(&format!("client={client}")), "{}", answer.text);
-                for other in (0..8).filter(|other| *other != client) {
-                    assert!(!answer.text.contains(&format!("client={other}")), "{}", answer.text);
-                }
-            }
-        });
-    }
-    while let Some(done) = sessions.join_next().await {
-        done.unwrap();
-    }
-    stage.toolbox.close().await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn two_navigations_at_once_run_one_after_the_other() {
     let stage = Stage::set().await;
     stage.ok("browser_navigate", json!({"url": stage.site.url("act/nothing.html")})).await;
