@@ -66,7 +66,6 @@ async fn what_cannot_be_used_stops_the_start_with_key_reason_and_nearest_key() {
         (&["mcp", "--max-sessions", "0"], &[], "write a number from 1 to 1000"),
         (&["mcp", "--config", "/nowhere.toml"], &[], "/nowhere.toml cannot be read"),
         (&["mcp"], &[("BATHY_MAX_SESSION", "3")], "did you mean `BATHY_MAX_SESSIONS`?"),
-        (&["mcp"], &[("BATHY_UPLOADS_DIR", "/x")], "which this version does not support"),
         (&["mcp", "--ledger-file", "/nowhere/ledger"], &[], "`ledgerFile` cannot be used"),
         (&["mcp", "--proxy-server", "ftp://a:sesame@b"], &[], "`proxyServer` from --proxy-server cannot be used"),
     ] {
