@@ -14,9 +14,10 @@ pub(crate) fn of_answer<T: JsonSchema>() -> Map<String, Value> {
     plain::<T>(SchemaSettings::draft2020_12().for_serialize(), false)
 }
 
-/// The same schema without bounds of lengths and numbers.
+/// The same schema without bounds of lengths and numbers, and without word that there are no other properties.
 pub(crate) fn without_bounds(schema: &Map<String, Value>) -> Map<String, Value> {
-    const BOUNDS: [&str; 6] = ["minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems"];
+    const BOUNDS: [&str; 7] =
+        ["minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "additionalProperties"];
     schema
         .iter()
         // A property may have the name of a bound: then it is a schema itself.

@@ -65,13 +65,13 @@ impl PageTool for Downloads {
         name: "browser_downloads",
         aliases: &[],
         title: "List downloads",
-        description: "Lists the session's downloads: state, size, and where the file is.",
+        description: "Lists downloads: state, size, path.",
         effect: Effect::Read,
         idempotent: true,
         verb: "downloads",
         example: r#"{"wait": true}"#,
-        everyday: false,
-        common: Common::Page,
+        everyday: true,
+        common: Common::Whole,
     };
     type Params = Params;
     type Output = List;

@@ -58,7 +58,7 @@ impl PageTool for SessionStart {
         name: "browser_session_start",
         aliases: &[],
         title: "Start a session",
-        description: "Starts an isolated session with its own cookies and tabs; it ends when unused for long.",
+        description: "Starts an isolated session with its own cookies and tabs.",
         effect: Effect::Navigate,
         idempotent: false,
         verb: "session start",

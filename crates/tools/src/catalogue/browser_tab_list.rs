@@ -37,12 +37,12 @@ impl PageTool for TabList {
         name: "browser_tab_list",
         aliases: &[],
         title: "List tabs",
-        description: "Lists the tabs of the session; those that are off policy can only be closed.",
+        description: "Lists the tabs.",
         effect: Effect::Read,
         idempotent: true,
         verb: "tab list",
         example: "{}",
-        everyday: false,
+        everyday: true,
         common: Common::Whole,
     };
     type Params = Params;

@@ -49,7 +49,7 @@ impl PageTool for Wait {
         name: "browser_wait",
         aliases: &[],
         title: "Wait",
-        description: "Waits until one of these holds: text, text gone, element, URL, load state, time.",
+        description: "Waits for text, text to go, an element, a URL, a load state or a time.",
         effect: Effect::Read,
         idempotent: true,
         verb: "wait",
