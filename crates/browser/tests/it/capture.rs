@@ -1,8 +1,10 @@
 //! Pictures.
 
-use bathy_browser::{FindOptions, ScreenshotFormat, ScreenshotOptions, Target};
+use std::fs;
 
-use crate::support::{Stage, soon};
+use bathy_browser::{EngineOptions, Error, FindOptions, ScreenshotFormat, ScreenshotOptions, Target};
+
+use crate::support::{SmallDisk, Stage, open_policy, options, soon};
 
 #[tokio::test]
 async fn a_picture_shows_the_viewport_the_page_or_an_element_and_is_a_file_of_ours() {
@@ -19,7 +21,7 @@ async fn a_picture_shows_the_viewport_the_page_or_an_element_and_is_a_file_of_ou
     let take = |options| stage.tab.screenshot(options, soon());
     let viewport = take(ScreenshotOptions::default()).await.unwrap();
     assert_eq!((viewport.width, viewport.height, viewport.mime_type), (1280, 800, "image/png"));
-    assert_eq!(std::fs::read(&viewport.path).unwrap(), viewport.bytes);
+    assert_eq!(fs::read(&viewport.path).unwrap(), viewport.bytes);
     assert!(viewport.path.file_name().unwrap().to_str().unwrap().starts_with("screenshot-"));
     let page = take(ScreenshotOptions { full_page: true, ..ScreenshotOptions::default() }).await.unwrap();
     let pictures = std::iter::once(page.height).chain(page.more.iter().map(|one| one.height));
@@ -62,4 +64,22 @@ async fn a_page_is_printed_to_a_file_of_ours() {
     assert!(bytes.starts_with(b"%PDF-") && bytes.trim_ascii_end().ends_with(b"%%EOF"), "{} bytes", bytes.len());
     assert_eq!((pdf.title.as_str(), pdf.url), ("Printed", stage.tab.url()));
     assert!(pdf.path.file_name().unwrap().to_str().unwrap().starts_with("page-"));
+}
+
+#[tokio::test]
+async fn a_full_disk_takes_no_picture_and_is_told_and_the_next_one_works() {
+    let Some(disk) = SmallDisk::mount() else { return };
+    let artifacts_directory = Some(disk.path().to_owned());
+    let stage = Stage::with(EngineOptions { artifacts_directory, ..options(open_policy()) }).await;
+    stage.show("<p>A page that is small as a picture").await;
+    let filler = disk.path().join("filler");
+    // A disk is full where it takes a part of what it is given.
+    assert!(fs::write(&filler, vec![1; 80 * 1024]).is_err());
+    let error = stage.tab.screenshot(ScreenshotOptions::default(), soon()).await.unwrap_err();
+    assert!(matches!(&error, Error::Artifact { reason, .. } if reason.contains("No space left")), "{error:?}");
+    assert_eq!(fs::read_dir(disk.path()).unwrap().count(), 1, "nothing torn stays");
+    fs::remove_file(&filler).unwrap();
+    let options = ScreenshotOptions { format: Some(ScreenshotFormat::Jpeg), ..ScreenshotOptions::default() };
+    assert!(stage.tab.screenshot(options, soon()).await.unwrap().path.is_file());
+    stage.engine.close().await;
 }

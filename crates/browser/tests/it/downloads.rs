@@ -13,7 +13,7 @@ use bathy_policy::{Policy, PolicyConfig};
 use bathy_testsite::{Canary, Page};
 
 use crate::lifetime::processes::{arguments, comes_true, kill, of_marker};
-use crate::support::{Stage, open_policy, options, soon};
+use crate::support::{SmallDisk, Stage, open_policy, options, soon};
 
 /// How long something that must come is waited for.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -382,17 +382,8 @@ async fn a_page_that_begins_downloads_without_end_is_held_to_a_few() {
 
 #[tokio::test]
 async fn a_full_disk_is_told_and_leaves_nothing_torn() {
-    let folder = tempfile::tempdir().unwrap();
-    let small = folder.path().join("small");
-    fs::create_dir(&small).unwrap();
-    let mount = |arguments: &[&str]| {
-        let run = std::process::Command::new(arguments[0]).args(&arguments[1..]).arg(&small).output();
-        run.is_ok_and(|output| output.status.success())
-    };
-    if !mount(&["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs"]) {
-        println!("only root can make a small disk; nothing was tested");
-        return;
-    }
+    let Some(disk) = SmallDisk::mount() else { return };
+    let small = disk.path().to_owned();
     let stage = Stage::with(EngineOptions { artifacts_directory: Some(small.clone()), ..options(open_policy()) }).await;
     let landed = stage.tab.navigate(&stage.site.url("download/big.bin?bytes=200000"), WaitUntil::Load, soon()).await;
     let downloads = done(&stage.session).await;
@@ -400,8 +391,7 @@ async fn a_full_disk_is_told_and_leaves_nothing_torn() {
     let small_one = stage.tab.navigate(&stage.site.url("download/small.bin?bytes=100"), WaitUntil::Load, soon()).await;
     let second = done(&stage.session).await;
     stage.engine.close().await;
-    let unmounted = mount(&["umount"]);
-    assert!(landed.is_ok() && small_one.is_ok() && unmounted);
+    assert!(landed.is_ok() && small_one.is_ok());
     assert!(
         matches!(&downloads[0].state, DownloadState::Failed(why) if why.contains("No space left")),
         "{downloads:?}"
