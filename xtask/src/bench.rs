@@ -94,7 +94,9 @@ async fn cold_start(bathy: &Path, pages: &Pages, rounds: usize) -> Result<Row, P
 async fn warm(bathy: &Path, pages: &Pages, rounds: usize) -> Result<Vec<Row>, Problem> {
     let browser = BareBrowser::start().await?;
     let page = browser.open_page().await?;
-    let mut warm = Warm { client: start(bathy).await?, browser, page };
+    let mut client = start(bathy).await?;
+    let home = session_of(&client.tool("browser_session_start", json!({})).await?)?;
+    let mut warm = Warm { client, home, browser, page };
     let [mut load, mut click, mut session] = [const { Pair::EMPTY }; 3];
     let (mut outline, mut outline_bytes) = (Vec::new(), 0);
     // The first round warms both sides up and does not count.
@@ -137,6 +139,8 @@ async fn warm(bathy: &Path, pages: &Pages, rounds: usize) -> Result<Vec<Row>, Pr
 /// The product and the bare browser, both running, each with a page.
 struct Warm {
     client: McpClient,
+    /// The session that all is measured in but the start of further ones.
+    home: String,
     browser: BareBrowser,
     page: BarePage,
 }
@@ -179,11 +183,19 @@ impl Warm {
         self.client.tool("browser_session_start", json!({"label": "bench"})).await?;
         times.ours.push(started.elapsed());
         self.client.tool("browser_session_stop", json!({})).await?;
+        // The session that a call names is the current one from then on.
+        self.client.tool("browser_wait", json!({"session": self.home, "ms": 1})).await?;
         let started = Instant::now();
         let page = self.browser.open_page().await?;
         times.bare.push(started.elapsed());
         page.close().await
     }
+}
+
+/// The name of the session that an answer comes from.
+fn session_of(answer: &str) -> Result<String, Problem> {
+    let name = answer.lines().find_map(|line| line.strip_prefix("session: "));
+    name.map(str::to_owned).ok_or_else(|| Problem::Expectation(format!("no session is named in: {answer}")))
 }
 
 /// The memory of twenty sessions, and what is left of them after the server is killed.
