@@ -153,8 +153,8 @@ impl Instance {
             uploads_directory: options.uploads_directory.clone(),
             headless: options.lookup.headless,
             max_download_bytes: options.max_download_bytes,
-            // A session may narrow its documents; what pages load besides stays as the operator lists it.
             user_agent,
+            // A session may narrow its documents; what pages load besides stays as the operator lists it.
             hold_documents: options.policy.config().allowed_resource_hosts.is_some(),
             listeners,
             spares: Mutex::default(),

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::Error;
-use crate::artifact::{open_plain, write_new};
+use crate::artifact::{open_plain, random_letters, write_new};
 
 /// The most names of files that an error lists.
 const LISTED: usize = 20;
@@ -83,8 +83,7 @@ impl Uploads {
 
     /// A fresh folder: two files of one name are two files.
     fn folder(&self) -> io::Result<PathBuf> {
-        let mark: String = (0..16).map(|_| char::from(rand::random_range(b'a'..=b'z'))).collect();
-        let folder = self.copies.join(mark);
+        let folder = self.copies.join(random_letters(16));
         fs::create_dir_all(&folder)?;
         self.share(&self.copies, 0o750)?;
         self.share(&folder, 0o750)?;

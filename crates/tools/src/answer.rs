@@ -41,6 +41,18 @@ impl Answer {
     }
 }
 
+/// For fields of answers that are left out where there is nothing to say.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+pub(crate) fn is_false(value: &bool) -> bool {
+    !value
+}
+
+/// As [`is_false`].
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+pub(crate) fn is_zero(value: &usize) -> bool {
+    *value == 0
+}
+
 /// A picture.
 #[derive(Debug, Clone)]
 pub struct Image {
@@ -112,6 +124,26 @@ impl Text {
             dialog.kind.word(),
             escape::quoted(&dialog.message, SHORT)
         ));
+    }
+
+    /// How a load went: facts of ours, and the page that it led to.
+    pub(crate) fn load(
+        &mut self,
+        status: Option<u16>,
+        notes: &[String],
+        (url, title): (&str, &str),
+        dialogs: &[Dialog],
+    ) {
+        if let Some(status) = status {
+            self.fact("status", status);
+        }
+        for note in notes {
+            self.remark(note);
+        }
+        self.page(url, title);
+        for dialog in dialogs {
+            self.dialog(dialog);
+        }
     }
 
     /// Text of the page of any length; lines stay lines.

@@ -4,7 +4,7 @@ use bathy_browser::{Acted, Changes, Dialog, TabSummary};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::answer::Text;
+use crate::answer::{self, Text};
 use crate::escape;
 use crate::tool::Output;
 
@@ -18,19 +18,19 @@ pub(crate) struct ChangesView {
     status_code: Option<u16>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     new_tabs: Vec<NewTab>,
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "answer::is_false")]
     tab_closed: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     dialogs: Vec<DialogView>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     downloads: Vec<String>,
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "answer::is_false")]
     file_chooser: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     outline: Vec<String>,
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "answer::is_zero")]
     more_outline: usize,
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "answer::is_false")]
     still_busy: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
@@ -51,16 +51,6 @@ struct DialogView {
     kind: String,
     message: String,
     open: bool,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
-fn is_false(value: &bool) -> bool {
-    !value
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
-fn is_zero(value: &usize) -> bool {
-    *value == 0
 }
 
 impl From<Changes> for ChangesView {

@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::answer::Text;
+use crate::answer::{self, Text};
 use crate::{Code, Failure, escape};
 
 /// Loads that an owner may have at once.
@@ -75,15 +75,10 @@ pub(crate) struct JobView {
     pub(crate) index: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     status_code: Option<u16>,
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "answer::is_false")]
     download: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
-fn is_false(value: &bool) -> bool {
-    !value
 }
 
 /// What is told where the operator has switched jobs off.

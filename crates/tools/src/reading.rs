@@ -111,16 +111,7 @@ impl Landed {
 
 impl Output for Landed {
     fn write(&self, text: &mut Text) {
-        if let Some(status) = self.status_code {
-            text.fact("status", status);
-        }
-        for note in &self.notes {
-            text.remark(note);
-        }
-        text.page(&self.url, &self.title);
-        for dialog in &self.dialogs {
-            text.dialog(dialog);
-        }
+        text.load(self.status_code, &self.notes, (&self.url, &self.title), &self.dialogs);
         if let Some(name) = &self.download {
             text.page_text("download", name);
         }

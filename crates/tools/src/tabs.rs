@@ -45,15 +45,6 @@ impl TabView {
 impl Output for TabView {
     fn write(&self, text: &mut Text) {
         text.fact("tab", self.index);
-        if let Some(status) = self.status_code {
-            text.fact("status", status);
-        }
-        for note in &self.notes {
-            text.remark(note);
-        }
-        text.page(&self.url, &self.title);
-        for dialog in &self.dialogs {
-            text.dialog(dialog);
-        }
+        text.load(self.status_code, &self.notes, (&self.url, &self.title), &self.dialogs);
     }
 }

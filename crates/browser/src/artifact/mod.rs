@@ -15,9 +15,9 @@ use tokio::sync::OnceCell;
 
 use crate::Error;
 
-pub(crate) use name::ArtifactName;
+pub(crate) use name::{ArtifactName, random_letters};
 pub(crate) use new::{NewArtifact, write_new};
-pub(crate) use plain::open_plain;
+pub(crate) use plain::{open_plain, open_plain_with};
 
 /// How many numbers are tried for a name that is taken.
 const ATTEMPTS: u32 = 9_999;
@@ -122,8 +122,7 @@ impl PrivateFolder {
     /// removes it is at its post.
     fn choose() -> io::Result<Self> {
         let parent = std::path::absolute(std::env::temp_dir())?;
-        let name: String = (0..20).map(|_| char::from(rand::random_range(b'a'..=b'z'))).collect();
-        let path = parent.join(format!("bathysphere-artifacts-{name}"));
+        let path = parent.join(format!("bathysphere-artifacts-{}", random_letters(20)));
         let janitor = Janitor::start(&path)?;
         Ok(Self { path, _janitor: janitor })
     }
@@ -141,7 +140,8 @@ fn create(directory: &Path, name: &ArtifactName) -> io::Result<NewArtifact> {
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-fn create_directory(directory: &Path) -> io::Result<()> {
+/// Makes a folder for us alone, and those above it that are missing.
+pub(crate) fn create_directory(directory: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]

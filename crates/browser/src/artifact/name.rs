@@ -27,7 +27,7 @@ impl ArtifactName {
     /// A fresh name such as `screenshot-20261130-191545-k3x9.png`; both parts are words of ours.
     pub(crate) fn fresh(kind: &'static str, extension: &'static str) -> Self {
         let now = time::OffsetDateTime::now_utc();
-        let mark: String = (0..4).map(|_| char::from(rand::random_range(b'a'..=b'z'))).collect();
+        let mark = random_letters(4);
         let stem = format!(
             "{kind}-{:04}{:02}{:02}-{:02}{:02}{:02}-{mark}",
             now.year(),
@@ -81,6 +81,11 @@ impl fmt::Display for ArtifactName {
             None => write!(f, "{stem}{ending}"),
         }
     }
+}
+
+/// Letters that tell a name from others, and that nobody can guess where they are many.
+pub(crate) fn random_letters(count: usize) -> String {
+    (0..count).map(|_| char::from(rand::random_range(b'a'..=b'z'))).collect()
 }
 
 fn stays(character: char) -> bool {

@@ -10,10 +10,16 @@ use std::path::Path;
 /// # Errors
 /// [`io::ErrorKind::InvalidInput`] for what is there and is no plain file; otherwise the system's.
 pub(crate) fn open_plain(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true);
+    open_plain_with(OpenOptions::new().read(true), path)
+}
+
+/// The same for more than reading.
+///
+/// # Errors
+/// As [`open_plain`].
+pub(crate) fn open_plain_with(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY);
+    std::os::unix::fs::OpenOptionsExt::custom_flags(options, libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY);
     let not_plain = || io::Error::new(io::ErrorKind::InvalidInput, "it is not a plain file");
     let file = options.open(path).map_err(|error| match error.raw_os_error() {
         // A link, a socket, or a pipe or device with nothing behind it.

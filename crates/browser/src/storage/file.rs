@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::state::{StorageState, StorageStateError};
+use crate::artifact::{create_directory, open_plain_with};
 
 /// The largest file that is read, in bytes.
 const SIZE_LIMIT: u64 = 256 << 20;
@@ -76,7 +77,7 @@ impl StorageFile {
     pub fn read(&self) -> Result<Option<StorageState>, StorageFileError> {
         let failed = |source| StorageFileError::System { path: self.path.clone(), act: "read", source };
         let foreign = |reason| StorageFileError::Foreign { path: self.path.clone(), reason };
-        let file = match open_plain(OpenOptions::new().read(true), &self.path) {
+        let file = match open(OpenOptions::new().read(true), &self.path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(failed(error)),
@@ -101,7 +102,7 @@ impl StorageFile {
     pub fn update(&self, change: impl FnOnce(&mut StorageState)) -> Result<(), StorageFileError> {
         let failed = |source| StorageFileError::System { path: self.path.clone(), act: "written", source };
         let folder = folder_of(&self.path);
-        create_folder(folder).map_err(failed)?;
+        create_directory(folder).map_err(failed)?;
         let _lock = self.lock()?;
         let known = self.read()?;
         let mut state = known.clone().unwrap_or_default();
@@ -122,7 +123,7 @@ impl StorageFile {
         options.write(true).create(true).truncate(false);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = open_plain(&mut options, &path).map_err(failed)?;
+        let file = open(&mut options, &path).map_err(failed)?;
         let begun = Instant::now();
         loop {
             match file.try_lock() {
@@ -135,21 +136,19 @@ impl StorageFile {
     }
 }
 
-/// Opens a plain file. A link, a pipe or a device in its place is an error, and nothing waits for it.
-fn open_plain(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::custom_flags(options, libc::O_NOFOLLOW | libc::O_NONBLOCK);
-    let unusable = |what: &str| io::Error::new(io::ErrorKind::InvalidInput, format!("it is {what}, not a plain file"));
-    let file = options.open(path).map_err(|error| {
-        let linked = fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
-        if linked { unusable("a symbolic link") } else { error }
-    })?;
-    let found = file.metadata()?;
-    if found.is_file() {
-        Ok(file)
-    } else {
-        Err(unusable(if found.is_dir() { "a folder" } else { "a device or a pipe" }))
-    }
+/// Opens a plain file, and says what is there in place of one.
+fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    open_plain_with(options, path).map_err(|error| match fs::symlink_metadata(path) {
+        Ok(found) if error.kind() == io::ErrorKind::InvalidInput => {
+            let what = match found.file_type() {
+                kind if kind.is_symlink() => "a symbolic link",
+                kind if kind.is_dir() => "a folder",
+                _ => "a device or a pipe",
+            };
+            io::Error::new(error.kind(), format!("it is {what}, not a plain file"))
+        }
+        _ => error,
+    })
 }
 
 #[cfg(unix)]
@@ -165,14 +164,6 @@ fn warn_of_readers(_: &Path, _: &File) {}
 
 fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."))
-}
-
-fn create_folder(folder: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
 }
 
 /// Puts a new file in the place of the old one, whole and on the disk, or leaves the old one alone.

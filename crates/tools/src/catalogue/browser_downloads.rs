@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::action::Call;
-use crate::answer::Text;
+use crate::answer::{self, Text};
 use crate::tool::{About, Common, Effect, Output, PageTool, Tool};
 use crate::{Failure, escape};
 
@@ -34,7 +34,7 @@ struct Params {
 struct List {
     downloads: Vec<Entry>,
     /// Earlier ones that are left out.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "answer::is_zero")]
     more: usize,
 }
 
@@ -53,11 +53,6 @@ struct Entry {
     total_bytes: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
-fn is_zero(value: &usize) -> bool {
-    *value == 0
 }
 
 impl PageTool for Downloads {
