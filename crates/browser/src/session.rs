@@ -198,17 +198,22 @@ impl Session {
         Ok(downloads)
     }
 
-    /// Waits until no download is under way.
+    /// Waits until no download is under way, and shows those of the browser that runs now to `look`, at first and
+    /// whenever they have changed.
     ///
     /// # Errors
     /// [`Error::TimedOut`], [`Error::SessionClosed`].
-    pub async fn wait_for_downloads(&self, deadline: Deadline) -> Result<(), Error> {
+    pub async fn wait_for_downloads(
+        &self,
+        deadline: Deadline,
+        look: impl FnMut(&[Download]) + Send,
+    ) -> Result<(), Error> {
         let open = self.shared.life.lock().await.context()?.map(|context| context.downloads().clone());
         let Some(downloads) = open else {
             return Ok(());
         };
         downloads.caught_up().await;
-        downloads.done(deadline).await
+        downloads.done(deadline, look).await
     }
 
     /// The URL of the active tab, as far as it is known without asking the page.

@@ -57,7 +57,7 @@ impl Uploads {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 Err(refused("there is no such file in uploadsDir", names(source)))
             }
-            Err(error) => Err(refused(&error.to_string(), Vec::new())),
+            Err(error) => Err(refused(&error.to_string(), names(source))),
         }
     }
 

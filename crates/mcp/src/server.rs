@@ -145,8 +145,9 @@ fn progress(
     let peer: Peer<RoleServer> = context.peer.clone();
     let forwarding = async move {
         while let (Some(token), Some(progress)) = (&token, receiver.recv().await) {
-            let mut param = ProgressNotificationParam::new(token.clone(), progress.elapsed.as_secs_f64());
-            param.total = Some(progress.budget.as_secs_f64());
+            let (now, total) = progress.numbers();
+            let mut param = ProgressNotificationParam::new(token.clone(), now);
+            param.total = total;
             param.message = Some(progress.message);
             if peer.notify_progress(param).await.is_err() {
                 return;

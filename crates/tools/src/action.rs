@@ -7,18 +7,16 @@ use std::time::{Duration, Instant};
 use bathy_browser::{Deadline, Error, Session, Tab, TabNews};
 use bathy_egress::{Ledger, LedgerEntry, Timestamp, Verdict};
 use tokio::sync::mpsc;
-use tokio::time::MissedTickBehavior;
 use url::Url;
 
 use crate::jobs::{Beside, Jobs};
+use crate::progress::{self, Meter};
 use crate::queue::Outcome;
 use crate::tool::PageRun;
 use crate::{Code, Failure, Progress, Settings};
 
 /// What a call gets beyond its budget to come to an end by itself, before it is cut off.
 const GRACE: Duration = Duration::from_secs(3);
-/// How often progress is told.
-const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 
 /// What a tool that works in a session is given.
 pub(crate) struct Call {
@@ -28,6 +26,7 @@ pub(crate) struct Call {
     settings: Arc<Settings>,
     jobs: Jobs,
     around: Around,
+    meter: Meter,
 }
 
 /// What the session of a call offers besides its pages.
@@ -91,6 +90,11 @@ impl Call {
         self.deadline
     }
 
+    /// Where the call says how far it is.
+    pub(crate) fn meter(&self) -> &Meter {
+        &self.meter
+    }
+
     /// Bounds of all calls.
     pub(crate) fn settings(&self) -> &Settings {
         &self.settings
@@ -105,17 +109,19 @@ pub(crate) struct Action {
     pub(crate) budget: Duration,
     pub(crate) settings: Arc<Settings>,
     pub(crate) jobs: Jobs,
-    pub(crate) progress: Option<mpsc::Sender<Progress>>,
+    pub(crate) listener: Option<mpsc::Sender<Progress>>,
     pub(crate) record: Record,
 }
 
 impl Action {
     /// Runs the call. Its budget begins now, not when it was submitted.
     pub(crate) async fn perform(self, session: Session, around: Around) -> Outcome {
-        let Self { tool, run, tab, budget, settings, jobs, progress, mut record } = self;
+        let Self { tool, run, tab, budget, settings, jobs, listener, mut record } = self;
         record.host = host_of(session.url());
-        let call = Call { session: session.clone(), tab, deadline: Deadline::after(budget), settings, jobs, around };
-        let working = tell_progress(run(call), progress, tool, budget);
+        let meter = Meter::of(tool, budget);
+        let deadline = Deadline::after(budget);
+        let call = Call { session: session.clone(), tab, deadline, settings, jobs, around, meter: meter.clone() };
+        let working = progress::tell(run(call), listener, meter);
         let outcome = match tokio::time::timeout(budget + GRACE, working).await {
             Ok(outcome) => outcome,
             Err(_) => {
@@ -152,33 +158,6 @@ fn notices(news: &TabNews) -> Vec<String> {
         });
     }
     notices
-}
-
-async fn tell_progress(
-    working: impl Future<Output = Outcome>,
-    progress: Option<mpsc::Sender<Progress>>,
-    tool: &'static str,
-    budget: Duration,
-) -> Outcome {
-    let Some(progress) = progress else {
-        return working.await;
-    };
-    let started = Instant::now();
-    let mut ticks = tokio::time::interval(PROGRESS_INTERVAL);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
-    tokio::pin!(working);
-    loop {
-        tokio::select! {
-            biased;
-            outcome = &mut working => return outcome,
-            _ = ticks.tick() => {
-                let elapsed = started.elapsed();
-                let message = format!("{tool} runs for {} s", elapsed.as_secs());
-                // A listener that cannot keep up misses some.
-                let _ = progress.try_send(Progress { elapsed, budget, message });
-            }
-        }
-    }
 }
 
 fn host_of(url: Option<String>) -> Option<(String, u16)> {

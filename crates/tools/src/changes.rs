@@ -121,7 +121,7 @@ impl ChangesView {
             text.remark("the tab was closed");
         }
         if self.file_chooser {
-            text.remark("the page asked for a file; no file chooser was opened");
+            text.remark("the page asked for a file, and no chooser is open; browser_upload gives it one");
         }
         if self.still_busy {
             text.remark("the page is still busy");

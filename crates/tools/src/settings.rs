@@ -46,14 +46,3 @@ impl Default for Settings {
         }
     }
 }
-
-/// How far a running call has come.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Progress {
-    /// How long it has run.
-    pub elapsed: Duration,
-    /// How long it may run.
-    pub budget: Duration,
-    /// What it does, in words.
-    pub message: String,
-}

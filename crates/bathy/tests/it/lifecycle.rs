@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use bathy_testsite::TestSite;
@@ -127,6 +127,54 @@ async fn a_server_that_is_killed_leaves_nothing() {
     let (client, processes, temporary) = at_work(&site).await;
     signal("KILL", client.id());
     nothing_left(&processes, temporary.path()).await;
+}
+
+#[tokio::test]
+async fn a_server_that_is_killed_amid_downloads_leaves_no_part_of_them() {
+    let site = TestSite::start().await;
+    let (temporary, artifacts) = (folder(), folder());
+    let kept = artifacts.path().join("kept");
+    let flags = ["--allow-private-network", "--artifacts-dir", kept.to_str().unwrap()];
+    let mut client = Client::start_with(&flags, &[("TMPDIR", temporary.path())]);
+    client.initialize().await;
+    client.ok("browser_navigate", json!({"url": site.url("files/plain.bin")})).await;
+    client.ok("browser_downloads", json!({"wait": true})).await;
+    // One trickles, and one that is large has come and may be on its way to its place.
+    client.ok("browser_navigate", json!({"url": site.url("files/slow.bin?pieces=100000&size=1000&ms=20")})).await;
+    client.ok("browser_navigate", json!({"url": site.url("download/large.bin?bytes=200000000")})).await;
+    let staged = || {
+        let files = walk(temporary.path());
+        files.iter().any(|(path, size)| *size > 0 && path.components().any(|part| part.as_os_str() == "downloads"))
+    };
+    let begun = Instant::now();
+    while !staged() {
+        assert!(begun.elapsed() < AFTER_DEATH * 3, "{:?}", walk(temporary.path()));
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let processes = below(client.id());
+    signal("KILL", client.id());
+    nothing_left(&processes, temporary.path()).await;
+    for name in names(&kept) {
+        let bytes = fs::metadata(kept.join(&name)).unwrap().len();
+        let whole = [("plain.bin", 1000), ("large.bin", 200_000_000)];
+        assert!(whole.contains(&(name.as_str(), bytes)), "{name} of {bytes} bytes");
+    }
+    assert!(names(&kept).contains(&"plain.bin".to_owned()));
+}
+
+/// All files below a folder, with their sizes.
+fn walk(folder: &Path) -> Vec<(PathBuf, u64)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        // What goes away meanwhile is not there.
+        let Ok(data) = entry.metadata() else { continue };
+        if data.is_dir() {
+            found.extend(walk(&entry.path()));
+        } else {
+            found.push((entry.path(), data.len()));
+        }
+    }
+    found
 }
 
 #[tokio::test]

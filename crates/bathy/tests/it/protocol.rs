@@ -125,6 +125,57 @@ async fn progress_is_told_to_whoever_asks() {
 }
 
 #[tokio::test]
+async fn waits_tell_how_far_they_are_in_bytes_where_they_wait_for_bytes() {
+    let site = TestSite::start().await;
+    let mut client = Client::open_with(&["--allow-private-network", "--tools", "all"]).await;
+    let file = |more: &str| site.url(&format!("files/slow.bin?pieces=40&size=1000&ms=60{more}"));
+    for url in [file("&told=true"), file("")] {
+        client.ok("browser_navigate", json!({"url": url})).await;
+    }
+    // Each wait, and whether what it counts is bytes.
+    for (tool, arguments, of_bytes) in [
+        ("browser_downloads", json!({"wait": true}), true),
+        ("browser_wait", json!({"ms": 1200}), false),
+        ("browser_jobs", json!({"action": "wait"}), false),
+    ] {
+        if tool == "browser_jobs" {
+            client.ok("browser_navigate_background", json!({"url": site.url("slow?ms=1500")})).await;
+        }
+        let begun = Instant::now();
+        let call = json!({"name": tool, "arguments": arguments, "_meta": {"progressToken": tool}});
+        let id = client.send("tools/call", call).await;
+        let mut told = Vec::new();
+        let answer = loop {
+            let message = client.find(|message| message["id"] == id || message["method"] == "notifications/progress");
+            let message = message.await.unwrap();
+            if message["id"] == id {
+                break message;
+            }
+            assert_eq!(message["params"]["progressToken"], tool);
+            told.push(message["params"].clone());
+        };
+        assert_ne!(answer["result"]["isError"], true, "{answer}");
+        let amounts: Vec<_> = told.iter().map(|one| one["progress"].as_f64().unwrap()).collect();
+        assert!(!amounts.is_empty() && amounts.is_sorted_by(|a, b| a < b), "{tool}: {told:?}");
+        assert!(told.len() as u64 <= begun.elapsed().as_secs() + 1, "{tool}: {told:?}");
+        if of_bytes {
+            assert!(told.len() >= 2 && amounts.last() > Some(&1000.0) && amounts.last() <= Some(&80_000.0), "{told:?}");
+            // While one of the two does not say how large it is, nobody knows how much there is in all.
+            assert!(told.iter().all(|one| one.get("total").is_none()), "{told:?}");
+            assert!(told.last().unwrap()["message"].as_str().unwrap().ends_with(" bytes"), "{told:?}");
+        } else {
+            assert!(told.iter().all(|one| one["total"].as_f64() >= one["progress"].as_f64()), "{told:?}");
+        }
+    }
+    client.ok("browser_navigate", json!({"url": file("&told=true")})).await;
+    let call = json!({"name": "browser_downloads", "arguments": {"wait": true}, "_meta": {"progressToken": 7}});
+    let id = client.send("tools/call", call).await;
+    let known = client.find(|message| message["params"]["total"] == 40_000.0).await.unwrap();
+    assert!(known["params"]["progress"].as_f64() < Some(40_000.0), "{known}");
+    client.answer(id).await;
+}
+
+#[tokio::test]
 async fn a_cancelled_call_stops_gets_no_answer_and_the_next_runs_at_once() {
     let site = TestSite::start().await;
     let mut client = Client::open().await;

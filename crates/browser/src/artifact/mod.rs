@@ -19,9 +19,6 @@ pub(crate) use name::{ArtifactName, random_letters};
 pub(crate) use new::{NewArtifact, write_new};
 pub(crate) use plain::{open_plain, open_plain_with};
 
-/// How many numbers are tried for a name that is taken.
-const ATTEMPTS: u32 = 9_999;
-
 /// The folder that artifacts go to. A cheap handle.
 #[derive(Debug, Clone)]
 pub(crate) struct Artifacts {
@@ -89,7 +86,7 @@ impl Artifacts {
         let directory = self.directory().await.map_err(|error| failed(Path::new(FOLDER), &error))?.to_owned();
         let begun = tokio::task::spawn_blocking(move || {
             create_directory(&directory)
-                .and_then(|()| create(&directory, &name))
+                .and_then(|()| NewArtifact::create(directory.clone(), name))
                 .map_err(|error| failed(&directory, &error))
         });
         begun.await.map_err(|error| Error::ActionFailed(error.to_string()))?
@@ -103,7 +100,7 @@ impl Artifacts {
         let mut file = self.begin(name).await?;
         let made = tokio::task::spawn_blocking(move || {
             let written = writing(&mut file);
-            let path = file.path().to_owned();
+            let path = file.path();
             written.and_then(|()| file.finish()).map_err(|error| failed(&path, &error))
         });
         made.await.map_err(|error| Error::ActionFailed(error.to_string()))?
@@ -126,18 +123,6 @@ impl PrivateFolder {
         let janitor = Janitor::start(&path)?;
         Ok(Self { path, _janitor: janitor })
     }
-}
-
-/// Creates a file of this name, or of this name with a number where it is taken.
-fn create(directory: &Path, name: &ArtifactName) -> io::Result<NewArtifact> {
-    let names = std::iter::once(name.clone()).chain((2..=ATTEMPTS).map(|number| name.numbered(number)));
-    for name in names {
-        match NewArtifact::create(directory.join(name.to_string())) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            result => return result,
-        }
-    }
-    Err(io::ErrorKind::AlreadyExists.into())
 }
 
 /// Makes a folder for us alone, and those above it that are missing.

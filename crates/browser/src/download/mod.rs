@@ -159,13 +159,16 @@ impl Downloads {
         matches!(deadline.bound("a download", begun).await, Ok(Ok(_)))
     }
 
-    /// Waits until none is under way.
+    /// Waits until none is under way, and shows them to `look` at first and whenever they have changed.
     ///
     /// # Errors
     /// [`Error::TimedOut`].
-    pub(crate) async fn done(&self, deadline: Deadline) -> Result<(), Error> {
+    pub(crate) async fn done(&self, deadline: Deadline, mut look: impl FnMut(&[Download]) + Send) -> Result<(), Error> {
         let mut list = self.list.clone();
-        let done = list.wait_for(|list| list.downloads.iter().all(|one| one.state != DownloadState::InProgress));
+        let done = list.wait_for(|list| {
+            look(&list.downloads);
+            list.downloads.iter().all(|one| one.state != DownloadState::InProgress)
+        });
         // An error means that the context is gone, and with it all that was under way.
         deadline.bound("the downloads", done).await.map(drop)
     }

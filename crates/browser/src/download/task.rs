@@ -247,10 +247,10 @@ impl Task {
         let (index, decided) = (running.index, running.verdict.clone());
         let (received, total) = (whole(event.received_bytes), whole(event.total_bytes));
         if decided.is_none() {
-            self.list.send_modify(|list| {
-                let download = &mut list.downloads[index];
-                download.bytes = download.bytes.max(received);
-                download.total_bytes = (total > 0).then_some(total);
+            self.received(index, received);
+            self.list.send_if_modified(|list| {
+                let told = (total > 0).then_some(total);
+                std::mem::replace(&mut list.downloads[index].total_bytes, told) != told
             });
         }
         match event.state.as_str() {
@@ -261,6 +261,16 @@ impl Task {
                 self.finish(id, &state);
             }
         }
+    }
+
+    /// So much has come, as far as the browser told or what is on the disk shows.
+    fn received(&self, index: usize, bytes: u64) {
+        self.list.send_if_modified(|list| {
+            let known = &mut list.downloads[index].bytes;
+            let is_more = bytes > *known;
+            *known = bytes.max(*known);
+            is_more
+        });
     }
 
     /// Ends a download that is larger than files may be.
@@ -282,9 +292,13 @@ impl Task {
         for id in ids {
             if full {
                 self.give_up(&id, DownloadState::Failed(disk_full()));
-            } else {
-                self.hold(&id, self.surroundings.staging.written(&id));
+                continue;
             }
+            let written = self.surroundings.staging.written(&id);
+            if let Some(running) = self.running.get(&id) {
+                self.received(running.index, written);
+            }
+            self.hold(&id, written);
         }
     }
 
@@ -337,6 +351,10 @@ impl Task {
                     Ok(path) => DownloadState::Completed(path),
                     Err(Error::Artifact { reason, .. }) if reason == std::io::ErrorKind::FileTooLarge.to_string() => {
                         DownloadState::Canceled(too_large(limit))
+                    }
+                    // The name is the site's, and stands with the rest of what is the site's.
+                    Err(Error::Artifact { reason, .. }) => {
+                        DownloadState::Failed(format!("it could not be written to artifactsDir: {reason}"))
                     }
                     Err(error) => DownloadState::Failed(error.to_string()),
                 },

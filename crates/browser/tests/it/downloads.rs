@@ -69,7 +69,7 @@ fn go() -> Target {
 }
 
 async fn done(session: &Session) -> Vec<Download> {
-    session.wait_for_downloads(soon()).await.unwrap();
+    session.wait_for_downloads(soon(), |_| {}).await.unwrap();
     session.downloads().await.unwrap()
 }
 
@@ -343,7 +343,7 @@ async fn a_download_outlives_its_tab_and_ends_with_its_session() {
     let endless = stage.site.url("files/slow.bin?pieces=10000&size=1000&ms=50");
     let tab = other.tab(None).await.unwrap();
     assert!(tab.navigate(&endless, WaitUntil::Load, soon()).await.unwrap().download.is_some());
-    let waited = other.wait_for_downloads(Deadline::after(Duration::from_millis(100))).await;
+    let waited = other.wait_for_downloads(Deadline::after(Duration::from_millis(100)), |_| {}).await;
     assert!(matches!(waited, Err(Error::TimedOut { .. })), "{waited:?}");
     let own = stage.session.downloads().await.unwrap();
     assert_eq!(own.len(), 1, "sessions see their own alone: {own:?}");

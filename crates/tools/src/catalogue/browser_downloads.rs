@@ -1,8 +1,9 @@
 //! Lists downloads.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
-use bathy_browser::{Download, Error};
+use bathy_browser::{Download, DownloadState, Error};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -77,8 +78,14 @@ impl PageTool for Downloads {
 
     async fn run(call: Call, params: Params) -> Result<List, Failure> {
         if params.wait == Some(true) {
-            let budget = call.deadline().remaining().saturating_sub(SLACK);
-            match call.session().wait_for_downloads(call.deadline().at_most(budget)).await {
+            let deadline = call.deadline().at_most(call.deadline().remaining().saturating_sub(SLACK));
+            let mut awaited = Awaited::default();
+            call.meter().bytes(0, None);
+            let look = |downloads: &[Download]| {
+                let (received, total) = awaited.look(downloads);
+                call.meter().bytes(received, total);
+            };
+            match call.session().wait_for_downloads(deadline, look).await {
                 // The list tells which are still under way.
                 Ok(()) | Err(Error::TimedOut { .. }) => {}
                 Err(error) => return Err(error.into()),
@@ -90,17 +97,37 @@ impl PageTool for Downloads {
     }
 }
 
+/// What a wait has seen under way.
+#[derive(Default)]
+struct Awaited(BTreeSet<usize>);
+
+impl Awaited {
+    /// How many bytes of it have come, and how many there are in all, where the sites said so.
+    fn look(&mut self, downloads: &[Download]) -> (u64, Option<u64>) {
+        let is_underway = |download: &Download| download.state == DownloadState::InProgress;
+        self.0.extend(downloads.iter().filter(|download| is_underway(download)).map(|download| download.index));
+        let awaited = downloads.iter().filter(|download| self.0.contains(&download.index));
+        let size = |download: &Download| {
+            let whole = if is_underway(download) { download.total_bytes } else { Some(download.bytes) };
+            whole.map(|whole| whole.max(download.bytes))
+        };
+        awaited.fold((0, Some(0)), |(received, total), download| {
+            (received + download.bytes, total.zip(size(download)).map(|(total, size)| total + size))
+        })
+    }
+}
+
 impl From<Download> for Entry {
     fn from(download: Download) -> Self {
-        let finished = download.state.path().is_some();
+        let is_underway = download.state == DownloadState::InProgress;
         Self {
             index: download.index,
             url: download.url,
             suggested_filename: escape::inline(&download.suggested_filename, 300),
             state: download.state.word(),
             path: download.state.path().map(|path| path.display().to_string()),
-            bytes: (finished || download.state.error().is_none()).then_some(download.bytes),
-            total_bytes: download.total_bytes.filter(|_| !finished),
+            bytes: download.state.error().is_none().then_some(download.bytes),
+            total_bytes: download.total_bytes.filter(|_| is_underway),
             error: download.state.error().map(|reason| escape::inline(reason, 500)),
         }
     }
@@ -112,26 +139,29 @@ impl Output for List {
             text.remark("there are no downloads");
         }
         for entry in &self.downloads {
-            let Entry { index, state, path, bytes, total_bytes, error, .. } = entry;
+            let Entry { index, state, bytes, total_bytes, error, .. } = entry;
             let size = match (bytes, total_bytes) {
                 (Some(bytes), Some(total)) => format!(", {bytes} of {total} bytes"),
                 (Some(bytes), None) => format!(", {bytes} bytes"),
                 (None, _) => String::new(),
             };
-            let place = path.as_ref().map(|path| format!(", {}", escape::inline(path, 1000))).unwrap_or_default();
             let why = error.as_ref().map(|error| format!(": {error}")).unwrap_or_default();
-            let line = format!("{state}{size}{place}{why}");
-            text.fact(&format!("download {index}"), line);
+            text.fact(&format!("download {index}"), format_args!("{state}{size}{why}"));
         }
         if self.more > 0 {
             text.remark(format_args!("{} earlier ones are left out", self.more));
         }
-        if self.downloads.iter().any(|entry| entry.state == "inProgress") {
+        if self.downloads.iter().any(|entry| entry.state == DownloadState::InProgress.word()) {
             text.remark("some are still under way; call again with `wait`");
         }
         for entry in &self.downloads {
-            text.page_text(&format!("download {} name", entry.index), &entry.suggested_filename);
-            text.page_url(&format!("download {} url", entry.index), &entry.url);
+            let Entry { index, url, suggested_filename, path, .. } = entry;
+            // The file's own name is made of the site's.
+            if let Some(path) = path {
+                text.page_line(format_args!("download {index} path: {}", escape::inline(path, 1000)));
+            }
+            text.page_text(&format!("download {index} name"), suggested_filename);
+            text.page_url(&format!("download {index} url"), url);
         }
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Failure;
 use crate::answer::Text;
-use crate::owner::Control;
+use crate::owner::{Control, Stopped};
 use crate::tool::{About, Common, ControlTool, Effect, Output, Tool};
 
 struct SessionStop;
@@ -17,8 +17,11 @@ inventory::submit!(Tool::beside_sessions::<SessionStop>());
 struct Params {}
 
 #[derive(Serialize, JsonSchema)]
-struct Stopped {
+struct Ended {
     stopped: String,
+    /// The session that is current now: the one that was used before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    current: Option<String>,
 }
 
 impl ControlTool for SessionStop {
@@ -26,7 +29,7 @@ impl ControlTool for SessionStop {
         name: "browser_session_stop",
         aliases: &[],
         title: "Stop a session",
-        description: "Stops a session, at once and with all that runs in it.",
+        description: "Stops a session and all that runs in it; the one used before is current then.",
         effect: Effect::Control,
         idempotent: false,
         verb: "session stop",
@@ -35,15 +38,20 @@ impl ControlTool for SessionStop {
         common: Common::Session,
     };
     type Params = Params;
-    type Output = Stopped;
+    type Output = Ended;
 
-    async fn run(control: Control, _: Params) -> Result<Stopped, Failure> {
-        Ok(Stopped { stopped: control.stop().await? })
+    async fn run(control: Control, _: Params) -> Result<Ended, Failure> {
+        let Stopped { session, current } = control.stop().await?;
+        Ok(Ended { stopped: session, current })
     }
 }
 
-impl Output for Stopped {
+impl Output for Ended {
     fn write(&self, text: &mut Text) {
         text.fact("stopped", &self.stopped);
+        match &self.current {
+            Some(current) => text.fact("current session", current),
+            None => text.remark("no session is current now"),
+        }
     }
 }

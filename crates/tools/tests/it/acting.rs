@@ -4,19 +4,7 @@ use bathy_testsite::Page;
 use bathy_tools::Code;
 use serde_json::{Value, json};
 
-use crate::support::Stage;
-
-async fn show(stage: &Stage, html: &str) {
-    let url = stage.site.page(format!("<!doctype html><title>Test</title>{html}"));
-    stage.ok("browser_navigate", json!({"url": url, "read": "none"})).await;
-}
-
-async fn reference(stage: &Stage, words: &str) -> String {
-    let outline = stage.ok("browser_snapshot", json!({})).await;
-    let outline = outline.data["snapshot"].as_str().unwrap().to_owned();
-    let line = outline.lines().find(|line| line.contains(words)).unwrap_or_else(|| panic!("{words} in\n{outline}"));
-    line.split_whitespace().find(|word| word.starts_with("@e")).unwrap().to_owned()
-}
+use crate::support::{Stage, reference, show};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn all_that_came_of_a_click_is_in_its_answer() {

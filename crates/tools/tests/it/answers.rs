@@ -4,18 +4,7 @@ use bathy_testsite::Page;
 use bathy_tools::Code;
 use serde_json::json;
 
-use crate::support::Stage;
-
-/// The lines before, inside and after the one fence of a text.
-fn parts(text: &str) -> (Vec<&str>, Vec<&str>, Vec<&str>) {
-    let lines: Vec<_> = text.lines().collect();
-    let opening: Vec<_> = lines.iter().filter(|line| line.starts_with("--- untrusted content of ")).collect();
-    assert_eq!(opening.len(), 1, "{text}");
-    let mark = opening[0].split("mark ").nth(1).unwrap();
-    let marked: Vec<_> = (0..lines.len()).filter(|index| lines[*index].contains(mark)).collect();
-    assert_eq!(marked.len(), 2, "{text}");
-    (lines[..marked[0]].to_vec(), lines[marked[0] + 1..marked[1]].to_vec(), lines[marked[1] + 1..].to_vec())
-}
+use crate::support::{Stage, parts};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_that_forges_our_lines_stays_inside_of_its_fence() {

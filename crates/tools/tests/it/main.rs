@@ -4,6 +4,7 @@
 
 mod acting;
 mod answers;
+mod files;
 mod jobs;
 mod owners;
 mod secrets;

@@ -70,12 +70,61 @@ async fn the_named_session_becomes_the_current_one() {
     assert_eq!(session_of(&stage.ok("browser_read_text", json!({})).await), second);
     assert_eq!(session_of(&stage.ok("browser_read_text", json!({"session": first})).await), first);
     assert_eq!(session_of(&stage.ok("browser_read_text", json!({})).await), first);
-    stage.ok("browser_session_stop", json!({})).await;
-    // None is current now, and no call picks one by itself.
-    assert_eq!(stage.code("browser_read_text", json!({})).await, Code::NoSuchSession);
     stage.ok("browser_close", json!({})).await;
     assert_eq!(stage.code("browser_read_text", json!({})).await, Code::NoPage);
     stage.ok("browser_close", json!({})).await;
+    stage.toolbox.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn after_a_stop_the_session_that_was_used_before_is_current() {
+    let stage = Stage::set().await;
+    let mut sessions = Vec::new();
+    for _ in 0..4 {
+        sessions.push(session_of(&stage.ok("browser_session_start", json!({})).await));
+    }
+    let [first, second, third, fourth] = &sessions[..] else { unreachable!() };
+    stage.ok("browser_tab_list", json!({"session": second})).await;
+    stage.ok("browser_tab_list", json!({"session": fourth})).await;
+    // One that is not current goes without a change, and so does a call that names none that is there.
+    let stopped = stage.ok("browser_session_stop", json!({"session": first})).await;
+    assert_eq!((&stopped.data["stopped"], &stopped.data["current"]), (&json!(first), &json!(fourth)));
+    assert_eq!(stage.code("browser_session_stop", json!({"session": first})).await, Code::NoSuchSession);
+    for (stopped, current) in [(fourth, second), (second, third)] {
+        let answer = stage.ok("browser_session_stop", json!({})).await;
+        assert_eq!((&answer.data["stopped"], &answer.data["current"]), (&json!(stopped), &json!(current)));
+        assert!(answer.text.contains(&format!("current session: {current}")), "{}", answer.text);
+        assert_eq!(session_of(&stage.ok("browser_tab_list", json!({})).await), *current);
+    }
+    // One that does not open leaves its owner where it was.
+    assert_eq!(stage.code("browser_session_start", json!({"allowedHosts": []})).await, Code::InvalidArgument);
+    assert_eq!(session_of(&stage.ok("browser_tab_list", json!({})).await), *third);
+    let last = stage.ok("browser_session_stop", json!({})).await;
+    assert!(last.data.get("current").is_none() && last.text.contains("no session is current"), "{}", last.text);
+    assert_eq!(stage.code("browser_session_stop", json!({})).await, Code::NoPage);
+    let fresh = session_of(&stage.ok("browser_navigate", json!({"url": stage.site.url("act/nothing.html")})).await);
+    assert!(!sessions.contains(&fresh));
+    stage.toolbox.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_current_session_that_goes_away_by_itself_has_no_heir() {
+    let settings = Settings { session_idle: Duration::from_millis(200), ..Settings::default() };
+    let stage = Stage::with(settings, None).await;
+    // This one stays, since a load runs in it.
+    let load = json!({"url": stage.site.url("trickle")});
+    let busy = session_of(&stage.ok("browser_navigate_background", load).await);
+    let idle = session_of(&stage.ok("browser_session_start", json!({})).await);
+    let gone = async {
+        while stage.ok("browser_session_list", json!({})).await.data["sessions"].as_array().unwrap().len() == 2 {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(5), gone).await.unwrap();
+    // Its user does not know, and a ref must not end in another session.
+    let failure = stage.call("browser_click", json!({"ref": "@e1"})).await.unwrap_err();
+    assert_eq!(failure.code(), Code::NoSuchSession);
+    assert!(failure.hint().contains(&busy) && !failure.to_string().contains(&idle), "{failure}");
     stage.toolbox.close().await;
 }
 

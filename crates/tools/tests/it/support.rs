@@ -9,7 +9,7 @@ use bathy_egress::GateOptions;
 use bathy_policy::{Policy, PolicyConfig};
 use bathy_testsite::TestSite;
 use bathy_tools::{Answer, Code, Failure, Owner, Settings, Toolbox, find};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// A site and a toolbox. The browser ends with it.
 pub(crate) struct Stage {
@@ -86,4 +86,29 @@ pub(crate) fn call(
 
 pub(crate) fn session_of(answer: &Answer) -> String {
     answer.data["session"].as_str().unwrap().to_owned()
+}
+
+/// Opens a page with this HTML.
+pub(crate) async fn show(stage: &Stage, html: &str) {
+    let url = stage.site.page(format!("<!doctype html><title>Test</title>{html}"));
+    stage.ok("browser_navigate", json!({"url": url, "read": "none"})).await;
+}
+
+/// The ref of the first element whose line in the outline holds these words.
+pub(crate) async fn reference(stage: &Stage, words: &str) -> String {
+    let outline = stage.ok("browser_snapshot", json!({})).await;
+    let outline = outline.data["snapshot"].as_str().unwrap().to_owned();
+    let line = outline.lines().find(|line| line.contains(words)).unwrap_or_else(|| panic!("{words} in\n{outline}"));
+    line.split_whitespace().find(|word| word.starts_with("@e")).unwrap().to_owned()
+}
+
+/// The lines before, inside and after the one fence of a text.
+pub(crate) fn parts(text: &str) -> (Vec<&str>, Vec<&str>, Vec<&str>) {
+    let lines: Vec<_> = text.lines().collect();
+    let opening: Vec<_> = lines.iter().filter(|line| line.starts_with("--- untrusted content of ")).collect();
+    assert_eq!(opening.len(), 1, "{text}");
+    let mark = opening[0].split("mark ").nth(1).unwrap();
+    let marked: Vec<_> = (0..lines.len()).filter(|index| lines[*index].contains(mark)).collect();
+    assert_eq!(marked.len(), 2, "{text}");
+    (lines[..marked[0]].to_vec(), lines[marked[0] + 1..marked[1]].to_vec(), lines[marked[1] + 1..].to_vec())
 }
