@@ -24,6 +24,7 @@ pub(crate) const SCRIPT: &str = concat!(
     include_str!("script/ink.js"),
     include_str!("script/roles.js"),
     include_str!("script/names.js"),
+    include_str!("script/generated.js"),
     include_str!("script/state.js"),
     include_str!("script/clickable.js"),
     include_str!("script/refs.js"),

@@ -136,6 +136,46 @@ async fn closed_shadow_roots_are_read_at_any_depth() {
     }
 }
 
+/// Behind so many names that the style sheets are asked who has generated content.
+#[tokio::test]
+async fn generated_content_is_in_the_names_however_its_rule_is_written() {
+    const CASES: [(&str, &str, &str); 9] = [
+        ("plain", "", ".plain::before { content: 'plain ' }"),
+        ("old", "", ".old:after { content: ' old' }"),
+        ("child", "", "#child > ::before { content: 'child ' }"),
+        ("listed", "", "i.nowhere, .listed:not(.x)::before, u { content: 'listed ' }"),
+        ("media", "", "@media all { @supports (color: red) { @layer one { .media::after { content: ' media' } } } }"),
+        ("nested", "", "body { .nested::before { content: 'nested ' } }"),
+        ("scoped", "", "@scope (body) { .scoped::before { content: 'scoped ' } }"),
+        (
+            "adopted",
+            "const s = new CSSStyleSheet(); s.replaceSync('.adopted::before { content: \"adopted \" }'); \
+          document.adoptedStyleSheets = [s];",
+            "",
+        ),
+        (
+            "shadow",
+            "const r = document.querySelector('.shadow').attachShadow({ mode: 'open' }); \
+          r.innerHTML = '<style>:host::before { content: \"shadow \" } slot::after { content: \" slot\" }</style><slot>';",
+            "",
+        ),
+    ];
+    let stage = Stage::set().await;
+    for (case, script, rule) in CASES {
+        let others: String = (0..45).map(|number| format!("<div role=button>{number}</div>")).collect();
+        let html = format!(
+            "<!doctype html><style>*, ::before, ::after {{ box-sizing: border-box }} .clear::after {{ content: '' }} {rule}</style>\
+             {others}<div id={case}><div role=button class={case}>it</div></div>\
+             <script>{script}</script>"
+        );
+        let url = stage.site.add(bathy_testsite::Page::html(html));
+        stage.tab.navigate(&url, bathy_browser::WaitUntil::Load, soon()).await.unwrap();
+        let outline = stage.outline().await;
+        let named = outline.lines().any(|line| line.contains("button") && line.contains(case) && line.contains("it"));
+        assert!(named, "{case}\n{outline}");
+    }
+}
+
 #[tokio::test]
 async fn a_modal_dialog_leaves_one_line_of_what_is_behind_it() {
     let stage = Stage::showing(

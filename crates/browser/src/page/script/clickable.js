@@ -1,8 +1,8 @@
 // What can be acted on: native controls, ARIA widgets, whatever takes focus, whatever listens, whatever has the hand.
 
-const CLICK_ATTRIBUTES = ['onclick', 'onmousedown', 'onmouseup', 'onpointerdown', 'onpointerup', 'ontouchstart', 'ondblclick', 'oncontextmenu'];
+const CLICK_ATTRIBUTES = '[onclick],[onmousedown],[onmouseup],[onpointerdown],[onpointerup],[ontouchstart],[ondblclick],[oncontextmenu]';
 
-const listens = (element) => CLICK_ATTRIBUTES.some((name) => hasAttribute(element, name)) || doesListen(element);
+const listens = (element) => matches(element, CLICK_ATTRIBUTES) || doesListen(element);
 
 /** A root's listener serves everything below it (delegation), so it says nothing about the root itself. */
 const isRootLike = (element) => {

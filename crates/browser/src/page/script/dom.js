@@ -86,6 +86,8 @@ const scrollRoot = getter(Document.prototype, 'scrollingElement');
 const documentActive = getter(Document.prototype, 'activeElement');
 const shadowActive = getter(ShadowRoot.prototype, 'activeElement');
 const shadowHost = getter(ShadowRoot.prototype, 'host');
+const documentByTag = method(Document.prototype, 'getElementsByTagName');
+const collectionItem = method(HTMLCollection.prototype, 'item');
 const queryDocument = method(Document.prototype, 'querySelectorAll');
 const queryFragment = method(DocumentFragment.prototype, 'querySelectorAll');
 const documentAt = method(Document.prototype, 'elementFromPoint');
@@ -102,9 +104,18 @@ const SVG = 'http://www.w3.org/2000/svg';
 const MATH = 'http://www.w3.org/1998/Math/MathML';
 
 /** The HTML tag name, or the empty string for elements of another vocabulary. */
-const tagOf = (element) => (namespace(element) === HTML ? localName(element) : '');
+const tagOf = (element) => tags.get(element) ?? learnTag(element);
+const tags = new WeakMap();
+const learnTag = (element) => {
+  const tag = namespace(element) === HTML ? localName(element) : '';
+  tags.set(element, tag);
+  return tag;
+};
 const isElement = (node) => node !== null && node !== undefined && nodeType(node) === 1;
-const isText = (node) => nodeType(node) === 3 || nodeType(node) === 4;
+const isText = (node) => {
+  const type = nodeType(node);
+  return type === 3 || type === 4;
+};
 
 /** Closed roots, which the protocol hands in (no script can ask for them). */
 const closedRoots = new WeakMap();
@@ -140,8 +151,9 @@ const referenced = (element, name) => {
 const flatParent = (node) => {
   const parent = parentNode(node);
   if (!parent) return null;
-  if (nodeType(parent) === 11) return parent instanceof ShadowRoot ? shadowHost(parent) : null;
-  if (nodeType(parent) !== 1) return null;
+  const type = nodeType(parent);
+  if (type === 11) return parent instanceof ShadowRoot ? shadowHost(parent) : null;
+  if (type !== 1) return null;
   if (shadowOf(parent)) {
     const slot = slotOf(node) ?? closedSlots.get(node);
     if (slot) return slot;
@@ -165,7 +177,8 @@ function* flatChildren(element) {
     }
   }
   for (let node = firstChild(root ?? element); node; node = nextSibling(node)) {
-    if (nodeType(node) === 1 || isText(node)) yield node;
+    const type = nodeType(node);
+    if (type === 1 || type === 3 || type === 4) yield node;
   }
 }
 

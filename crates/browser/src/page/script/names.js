@@ -216,7 +216,7 @@ const contents = (pass, element, walk, how) => {
     beforeInline = inline;
     beforeApart = apart;
   };
-  push(...generated(element, '::before'));
+  if (generates(pass, element)) push(...generated(element, '::before'));
   for (const child of namingChildren(pass, element)) {
     if ((walk.left -= 1) <= 0 || walk.length > 4 * NAME_LIMIT) break;
     if (isText(child)) {
@@ -235,7 +235,7 @@ const contents = (pass, element, walk, how) => {
     const display = factsOf(pass, child).display;
     push(inner.text, INLINE_LEVEL.test(display) && !flexible, (inner.from !== 'contents' && inner.from !== '') || CONTROL_TAGS.has(childTag));
   }
-  push(...generated(element, '::after'));
+  if (generates(pass, element)) push(...generated(element, '::after'));
   return text;
 };
 
@@ -256,21 +256,6 @@ const transformed = (facts, text) => {
     case 'capitalize': return text.replace(/(^|[\s\u00a0(["'-])(\p{L})/gu, (all, before, letter) => before + letter.toUpperCase());
     default: return text;
   }
-};
-
-/** CSS generated content (accname 2F.ii): strings, `attr()`, and the alternative text after a slash; as [text, inline, apart]. */
-const generated = (element, which) => {
-  const style = getComputedStyle(element, which);
-  const content = style.content;
-  if (content === 'none' || content === 'normal' || content === '' || content === '""') return ['', true, false];
-  if (style.display === 'none' || style.visibility !== 'visible') return ['', true, false];
-  const slash = /\/\s*((?:"(?:[^"\\]|\\.)*"|attr\([^)]*\)|\s)+)$/.exec(content);
-  const source = slash ? slash[1] : content;
-  let text = '';
-  for (const part of source.matchAll(/"((?:[^"\\]|\\.)*)"|attr\(([^)]*)\)/g)) {
-    text += part[2] === undefined ? part[1].replace(/\\(["\\])/g, '$1') : attribute(element, part[2].trim()) ?? '';
-  }
-  return [text, INLINE_LEVEL.test(style.display), Boolean(slash)];
 };
 
 /** The description where it adds something to the name (accname 4.3.1, ARIA `aria-description`). */

@@ -69,13 +69,8 @@ const expandedState = (element) => {
 
 /** Disabled natively, by ARIA (own or inherited), or inert. */
 const unable = (pass, element) => {
-  if (isDisabled(element)) return true;
-  if (factsOf(pass, element).inert) return true;
-  for (let node = element, depth = 0; node && depth < 60; node = flatParent(node), depth += 1) {
-    const value = attribute(node, 'aria-disabled');
-    if (value !== null) return value.trim().toLowerCase() === 'true';
-  }
-  return false;
+  const facts = factsOf(pass, element);
+  return isDisabled(element) || facts.inert || facts.disabled;
 };
 
 const inputReadonly = getter(HTMLInputElement.prototype, 'readOnly');

@@ -118,7 +118,7 @@ class Tree {
     entry.text = piece;
     entry.size = string.length;
     entry.element = facts.element;
-    entry.inView = !facts.fixed && inView(this.pass, this.pass.range.getBoundingClientRect());
+    entry.inView = !facts.fixed && inView(this.pass, textRect(this.pass, node));
     into.kids.push(entry);
     this.entries += 1;
     this.chars += 8;
@@ -358,7 +358,7 @@ const mayHoldClosedRoot = (pass, facts, tag) => {
   const custom = tag.includes('-');
   if (!custom && !SHADOW_TAGS.has(tag)) return;
   if (checkedHosts.has(element) || shadowOf(element)) return;
-  if (!custom && pass.size >= SMALL && explained(pass, facts)) return;
+  if (!custom && !pass.small && explained(pass, facts)) return;
   suspects.add(element);
 };
 
@@ -370,9 +370,12 @@ const explained = (pass, facts) => {
   // A child that has no style is not in the flat tree, so something hides it.
   for (let one = child, seen = 0; one && seen < 3; one = nextSibling(one), seen += 1) if (nodeType(one) === 1) return factsOf(pass, one).display !== '' && framed(pass, facts);
   if (facts.display === 'contents' || tooSmall(pass, facts)) return true;
-  pass.range.selectNodeContents(element);
-  const rect = pass.range.getBoundingClientRect();
-  if (rect.height > 0) return framed(pass, facts);
+  if (isText(child) && !nextSibling(child)) {
+    if (textRect(pass, child).height > 0) return framed(pass, facts);
+  } else {
+    pass.range.selectNodeContents(element);
+    if (pass.range.getBoundingClientRect().height > 0) return framed(pass, facts);
+  }
   for (let text = child; text; text = nextSibling(text)) if (isText(text) && /\S/.test(data(text))) return false;
   return sizeIsOwn(pass, facts);
 };
@@ -402,8 +405,7 @@ const framed = (pass, facts) => {
       rect = (one.rect ??= rectOf(child));
       margins = [one.style.marginTop, one.style.marginBottom].map((margin) => parseFloat(margin) || 0);
     } else if (isText(child) && /\S/.test(data(child))) {
-      pass.range.selectNode(child);
-      rect = pass.range.getBoundingClientRect();
+      rect = textRect(pass, child);
     }
     if (!rect || rect.height === 0) continue;
     before ??= rect.top - start - margins[0];
@@ -422,7 +424,7 @@ const suspectHosts = (pass) => {
   return (element) => {
     const name = localName(element);
     if (!name.includes('-') && !SHADOW_TAGS.has(name)) return;
-    if ((looked += 1) > (pass.size < SMALL || name.includes('-') ? 3000 : 300) || pass.late || checkedHosts.has(element)) return;
+    if ((looked += 1) > (pass.small || name.includes('-') ? 3000 : 300) || pass.late || checkedHosts.has(element)) return;
     const facts = factsOf(pass, element);
     if (facts.rendered) mayHoldClosedRoot(pass, facts, tagOf(element));
   };
@@ -434,6 +436,6 @@ const sizeIsOwn = (pass, facts) => {
   if (clientHeight(element) - parseFloat(style.paddingTop) - parseFloat(style.paddingBottom) < 1 && !facts.inline) return true;
   const given = computedMap(element);
   const set = (name) => !/^(auto|none|0|0px|normal)$/.test(String(given.get(name) ?? 'auto'));
-  return set('height') || set('min-height') || set('aspect-ratio') || generated(element, '::before')[0] !== '' || generated(element, '::after')[0] !== '';
+  return set('height') || set('min-height') || set('aspect-ratio') || (generates(pass, element) && ['::before', '::after'].some((which) => generated(element, which)[0] !== ''));
 };
 const computedMap = method(Element.prototype, 'computedStyleMap');

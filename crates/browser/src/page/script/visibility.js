@@ -13,7 +13,9 @@ class Pass {
     this.range = makeRange(document);
     this.view = viewNow();
     this.owned = owners();
-    this.size = queryDocument(document, '*').length;
+    this.texts = new Map();
+    this.generated = { asked: 0, by: undefined };
+    this.small = !collectionItem(documentByTag(document, '*'), SMALL);
     labelIndex = new Map();
     // Layout may have been due until here, which is no walking.
     this.deadline = now() + budgetMs;
@@ -76,6 +78,12 @@ const factsOf = (pass, element) => {
   return facts;
 };
 
+/** What an element says of itself and of all that is in it (ARIA 1.3 §6.6.12). */
+const ariaDisabled = (element) => {
+  const value = attribute(element, 'aria-disabled');
+  return value === null ? null : value.trim().toLowerCase() === 'true';
+};
+
 const INLINE = new Set(['inline', 'contents', 'ruby', 'ruby-text']);
 
 const learn = (pass, element, parent) => {
@@ -95,6 +103,7 @@ const learn = (pass, element, parent) => {
     absoluteClip: parent ? parent.absoluteClip : NO_CLIP,
     skipped: false,
     ariaHidden: (parent ? parent.ariaHidden : false) || attribute(element, 'aria-hidden') === 'true',
+    disabled: ariaDisabled(element) ?? (parent ? parent.disabled : false),
     inert: (parent ? parent.inert : false) || hasAttribute(element, 'inert'),
     pointer: undefined,
     background: undefined,
@@ -261,11 +270,21 @@ const boxShown = (pass, facts) => {
   return rect.width >= 2 && rect.height >= 2 && peeks(rect, facts.own) && reachable(pass, rect, facts);
 };
 
+/** The rectangle of a text, which several look at. */
+const textRect = (pass, node) => {
+  let rect = pass.texts.get(node);
+  if (!rect) {
+    pass.range.selectNodeContents(node);
+    rect = pass.range.getBoundingClientRect();
+    pass.texts.set(node, rect);
+  }
+  return rect;
+};
+
 /** Does a person see this text? Asked of layout: the rectangle of the text itself. */
 const textShown = (pass, facts, node) => {
   if (!facts.visible || facts.skipped || (tagOf(facts.element) === 'details' && !hasAttribute(facts.element, 'open'))) return false;
-  pass.range.selectNodeContents(node);
-  const rect = pass.range.getBoundingClientRect();
+  const rect = textRect(pass, node);
   if (rect.width < 0.5 || rect.height < 2.5) return false;
   if (rect.height < 4 && parseFloat(facts.style.fontSize) <= 2) return false;
   if (!peeks(rect, facts.clip) || !reachable(pass, rect, facts)) return false;
