@@ -43,7 +43,7 @@ pub use error::Error;
 pub use find::{FindOptions, Found, Match};
 pub use navigation::{HistoryAction, Navigation, WaitUntil};
 pub use pdf::Pdf;
-pub use read::{Outline, OutlineOptions, PageText, Ref, TextFormat, TextOptions};
+pub use read::{Observation, Outline, OutlineOptions, PageText, Ref, TextFormat, TextOptions};
 pub use secret::SecretText;
 pub use session::{Session, SessionOptions, TabSummary};
 pub use storage::{NetscapeError, StorageFile, StorageFileError, StorageState, StorageStateError, from_netscape};

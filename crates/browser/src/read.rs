@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::page::cursors::Continuation;
-use crate::page::outline::Place;
+use crate::page::outline::{Look, Place};
 use crate::page::{outline, text};
 use crate::tab::FrameState;
 use crate::world::WorldError;
@@ -72,6 +72,20 @@ pub struct Outline {
     pub truncated: bool,
     /// Where to go on.
     pub cursor: Option<String>,
+}
+
+/// What matters on a page now: what is in view and can be acted on, topmost layer first, and what changed since the last look;
+/// lines as those of an [`Outline`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Observation {
+    /// The URL of the document.
+    pub url: String,
+    /// Its title, raw text of the page.
+    pub title: String,
+    /// The lines.
+    pub text: String,
+    /// Whether something was left out.
+    pub truncated: bool,
 }
 
 /// A way to write text.
@@ -149,6 +163,22 @@ impl Tab {
         let (url, title) = self.entry(deadline.with_grace()).await?;
         let truncated = reading.truncated || cursor.is_some();
         Ok(Outline { url, title, text: reading.lines.join("\n"), truncated, cursor })
+    }
+
+    /// Tells what matters on the page now, in at most `max_chars` characters: of what is in view, or of the whole page where it
+    /// is to be `full`.
+    ///
+    /// # Errors
+    /// As [`Tab::outline`].
+    pub async fn observe(&self, full: bool, max_chars: usize, deadline: Deadline) -> Result<Observation, Error> {
+        self.enter(deadline).await?;
+        let request = outline::Request { look: Look::Observation, full, max_chars, ..outline::Request::default() };
+        let frame = self.state().borrow().main_frame().clone();
+        let reading = outline::read(self, frame, request, None, 0, deadline);
+        let reading = deadline.bound("the observation", reading).await?;
+        let reading = reading.map_err(|error| error.about_page(deadline))?;
+        let (url, title) = self.entry(deadline.with_grace()).await?;
+        Ok(Observation { url, title, text: reading.lines.join("\n"), truncated: reading.truncated })
     }
 
     /// Reads the visible text of the page and the frames in it.

@@ -1,4 +1,4 @@
-//! The outline of a document with the outlines of the frames in it, each read at once with its siblings.
+//! The outline of a document, or what matters of it now, with that of the frames in it, each read at once with its siblings.
 
 use std::sync::Arc;
 
@@ -19,15 +19,29 @@ const FRAME_SHARE: usize = 400;
 const WALK_MS: u64 = 25;
 const WALK_ON_MS: u64 = 3_000;
 
+/// How a document is looked at.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// Everything, in reading order.
+    #[default]
+    Outline,
+    /// What matters now.
+    Observation,
+}
+
 /// What the page script is asked for.
 #[derive(Debug, Clone, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Request {
+    #[serde(skip)]
+    pub(crate) look: Look,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) id: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) depth: Option<u32>,
     pub(crate) interactive: bool,
+    /// Of an observation: also what is out of view.
+    pub(crate) full: bool,
     pub(crate) max_chars: usize,
     pub(crate) from: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -80,7 +94,11 @@ pub(crate) fn read(
             None => asking::listening(tab, &frame, deadline).await,
         };
         request.budget_ms = if request.from.is_some() { WALK_ON_MS } else { WALK_MS };
-        let call = ("outline", &request);
+        let function = match request.look {
+            Look::Outline => "outline",
+            Look::Observation => "observe",
+        };
+        let call = (function, &request);
         let reply = asking::read(tab, &frame, call, Some(&listening), inside::FRAME_LIMIT, deadline).await?;
         let Reply { answer, frames, .. }: Reply<Answer> = reply;
         let used: usize = answer.lines.iter().map(String::len).sum();
@@ -90,14 +108,14 @@ pub(crate) fn read(
         let held = &frames[..most.min(frames.len())];
         let inner = inside::readings(tab, &answer.frames, held, level, deadline, |child, count, patience| {
             let max_chars = (left / count).max(FRAME_SHARE);
-            let request =
-                Request { depth: request.depth, interactive: request.interactive, max_chars, ..Request::default() };
+            let Request { look, depth, interactive, full, .. } = request;
+            let request = Request { look, depth, interactive, full, max_chars, ..Request::default() };
             let listening = (child.session.id() == frame.session.id()).then(|| Arc::clone(&listening));
             read(tab, child, request, listening, level + 1, patience)
         });
         let inner = inner.await;
         let mut reading = Reading {
-            truncated: answer.next.is_some() || answer.above > 0 && request.from.is_none(),
+            truncated: answer.next.is_some() || answer.below > 0 || answer.above > 0 && request.from.is_none(),
             ..Reading::default()
         };
         if answer.above > 0 && request.from.is_none() {

@@ -10,6 +10,7 @@ mod identity;
 mod leaks;
 mod lifetime;
 mod navigation;
+mod observing;
 mod policy;
 mod reading;
 mod seeing;

@@ -21,6 +21,7 @@ async fn a_page_that_forges_our_lines_stays_inside_of_its_fence() {
         ("browser_navigate", json!({"url": url, "read": "outline"})),
         ("browser_read_text", json!({})),
         ("browser_snapshot", json!({})),
+        ("browser_observe", json!({})),
         ("browser_wait", json!({"ms": 1})),
         ("browser_scroll", json!({"direction": "down"})),
     ] {

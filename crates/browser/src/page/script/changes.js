@@ -91,6 +91,12 @@ const changes = ({ mark, maxChars = 1500 }) => {
   if (!before) throw new Refusal('stale', 'nothing was watched under this mark: the document is new');
   observer.takeRecords().forEach(() => { watching.version += 1; });
   const after = snapshot();
+  latest = after;
+  return fit(compare(before, after), maxChars);
+};
+
+/** The lines that came, went and changed. */
+const compare = (before, after) => {
   const gone = difference(before.lines, after.lines);
   const fresh = difference(after.lines, before.lines);
   const list = [];
@@ -108,8 +114,7 @@ const changes = ({ mark, maxChars = 1500 }) => {
   }
   if (before.capped || after.capped) list.push(...touched(list));
   else for (const line of gone) list.push(`- ${line.replace(/ ?\u0001e\d+\u0002/g, '')}`);
-  latest = after;
-  return fit(list, maxChars);
+  return list;
 };
 
 const fit = (list, maxChars) => {
