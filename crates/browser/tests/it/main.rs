@@ -11,6 +11,7 @@ mod leaks;
 mod lifetime;
 mod navigation;
 mod observing;
+mod outlining;
 mod policy;
 mod reading;
 mod seeing;
