@@ -38,3 +38,30 @@ async fn sortable_lists_of_pointer_events_are_sorted() {
         assert_eq!(report.value, order, "{from} {to}");
     }
 }
+
+#[tokio::test]
+async fn the_pointer_arrives_in_two_moves_and_a_drag_goes_in_several() {
+    let stage = Stage::showing(
+        "<!doctype html><p id=said></p><button id=a style='margin:200px'>A</button><button id=b>B</button>
+         <script>
+           const seen = [];
+           for (const type of ['pointermove', 'pointerdown', 'pointerup', 'click'])
+             addEventListener(type, (event) => {
+               seen.push((event.isTrusted ? '' : 'forged ') + (type === 'pointermove' && event.buttons ? 'drag' : type));
+               if (type === 'click' || type === 'pointerup') said.textContent = seen.join(' ');
+             });
+         </script>",
+    )
+    .await;
+    stage.click(&css("#a")).await.unwrap();
+    assert_eq!(
+        stage.text().await.lines().next().unwrap().trim(),
+        "pointermove pointermove pointerdown pointerup click"
+    );
+    stage.tab.drag(&css("#a"), &css("#b"), soon()).await.unwrap();
+    let text = stage.text().await;
+    let (_, dragged) = text.lines().next().unwrap().split_once("click ").unwrap();
+    assert!(dragged.matches("drag").count() >= 3 && !dragged.contains("forged"), "{dragged}");
+    let order = ["pointerdown", "drag", "pointerup"].map(|word| dragged.find(word));
+    assert!(order.iter().all(Option::is_some) && order.is_sorted(), "{dragged}");
+}
