@@ -15,13 +15,14 @@ pub(crate) use refs::{Element, RefTable};
 
 /// The page script, for the isolated world of each document. See `script/index.js` for its functions.
 pub(crate) const SCRIPT: &str = concat!(
-    // A world that has the script already keeps it, and with it what its ids stand for.
-    "(() => { 'use strict'; if (globalThis.bathy) return;\n",
+    // A world that has the script already keeps it, and with it what its ids stand for. An element of that name is none.
+    "(() => { 'use strict'; if (Object.hasOwn(globalThis, 'bathy')) return;\n",
     include_str!("script/dom.js"),
     include_str!("script/strings.js"),
     include_str!("script/asking.js"),
     include_str!("script/visibility.js"),
     include_str!("script/ink.js"),
+    include_str!("script/areas.js"),
     include_str!("script/roles.js"),
     include_str!("script/names.js"),
     include_str!("script/generated.js"),

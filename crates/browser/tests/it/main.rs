@@ -18,4 +18,5 @@ mod seeing;
 mod storage;
 mod support;
 mod tabs;
+mod tampering;
 mod uploads;

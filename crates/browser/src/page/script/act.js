@@ -1,32 +1,52 @@
 // The acting half before the input: from a ref to a point that the pointer can go to.
 
+// Timers and animation frames are numbered together with those of the page, which would see numbers missing. Tasks and observers
+// have no numbers.
+
+const postTask = method(Scheduler.prototype, 'postTask');
+/** Calls back after so long; the call that it returns takes that back. */
+const later = (callback, ms) => {
+  const control = new AbortController();
+  postTask(scheduler, callback, { delay: ms, signal: control.signal }).catch(() => {});
+  return () => control.abort();
+};
+
+/** Calls back once the next frame is laid out; the call that it returns takes that back. */
+const onFrame = (callback) => {
+  const root = documentElement(document);
+  // What is observed anew is reported with the next frame, whether it is in view or not.
+  const frame = new IntersectionObserver(() => {
+    frame.disconnect();
+    callback();
+  });
+  if (root) frame.observe(root);
+  return () => frame.disconnect();
+};
+
 /** The next frame, or a moment later where frames do not come (background tabs, headless without a screen). */
 const nextFrame = (limit = 40) => new Promise((resolve) => {
-  let timer = 0;
+  const ends = [];
   const finish = () => {
-    // A timer that is left behind would look like one of the page's.
-    clearTimeout(timer);
+    for (const end of ends) end();
     resolve();
   };
-  timer = setTimeout(finish, limit);
-  requestAnimationFrame(finish);
+  ends.push(later(finish, limit), onFrame(finish));
 });
 /** So long; by frames too, since no timer runs in a frame that is sandboxed without scripts. */
 const pause = (ms) => new Promise((resolve) => {
   const end = now() + ms;
-  let done = false;
+  let stop = null;
   const finish = () => {
-    done = true;
-    clearTimeout(timer);
+    stop();
+    cancel();
     resolve();
   };
   const tick = () => {
-    if (done) return;
     if (now() >= end) finish();
-    else requestAnimationFrame(tick);
+    else stop = onFrame(tick);
   };
-  const timer = setTimeout(finish, ms);
-  requestAnimationFrame(tick);
+  const cancel = later(finish, ms);
+  stop = onFrame(tick);
 });
 
 /** Until the page's timers that are due by now have run, or for long enough where a frame has no timers. Those that are due later
@@ -46,7 +66,7 @@ const kindOf = (element) => {
   if (tag === 'iframe' || tag === 'frame') return 'frame';
   if (isEditable(element) === true) return 'contenteditable';
   if (tag === 'button' || tag === 'summary') return 'button';
-  if (tag === 'a' || (tag === '' && localName(element) === 'a')) return 'link';
+  if (tag === 'a' || tag === 'area' || (tag === '' && localName(element) === 'a')) return 'link';
   return 'other';
 };
 
@@ -94,6 +114,7 @@ const stage = (pass, element) => {
 
 /** The boxes that an element draws, largest part first; `display: contents` draws those of its contents. */
 const boxesOf = (element) => {
+  if (tagOf(element) === 'area') return [boxOf(element)].filter((box) => box.width > 0);
   let boxes = [...rectsOf(element)].filter((box) => box.width > 0 && box.height > 0);
   if (!boxes.length) {
     const range = makeRange(document);
@@ -130,6 +151,7 @@ const area = (part) => Math.max(0, part.right - part.left) * Math.max(0, part.bo
 
 /** Points worth trying inside what is visible: centre first, then around it. */
 const pointsOf = (element) => {
+  if (tagOf(element) === 'area') return areaPoints(element);
   const points = [];
   for (const box of boxesOf(element)) {
     const part = visiblePart(element, box);
@@ -167,8 +189,6 @@ const lands = (target, hit) => {
     }
   }
   if (tagOf(target) === 'label') return labelControl(target) === hit;
-  // A hit on the slot's host or on a picture's map counts for what is drawn there.
-  if (tagOf(target) === 'area') return tagOf(hit) === 'img';
   return tagOf(target) === 'option' && hit === closest(target, 'select');
 };
 
@@ -192,7 +212,7 @@ const prepare = async ({ id, action = 'click', timeoutMs = 1500, watch: watched 
         scrollTo(staged);
         points = pointsOf(staged);
       }
-      const rect = rectOf(staged);
+      const rect = boxOf(staged);
       const still = before ? Math.abs(before.left - rect.left) < 1 && Math.abs(before.top - rect.top) < 1 && Math.abs(before.width - rect.width) < 1 && Math.abs(before.height - rect.height) < 1 : restful();
       before = rect;
       if (!points.length) problem = new Refusal('unreachable', 'no part of the element can be scrolled into view', sayElement(pass, element));
@@ -232,15 +252,23 @@ const restful = () => {
 /** Whether an action on an element that shows no effect at once is bound to have one: a link that leads elsewhere, a button that
  *  sends a form which may be sent, a button that opens something. */
 const promising = (element) => {
-  const link = closest(element, 'a[href]');
-  if (link && tagOf(link) === 'a') {
-    const [to, here] = [linkTarget(link), location.href].map((url) => url.split('#')[0]);
+  const link = closest(element, 'a[href],area[href]');
+  const leads = link && hrefOf(link);
+  if (leads) {
+    const [to, here] = [leads, location.href].map((url) => url.split('#')[0]);
     return /^https?:/.test(to) && to !== here;
   }
   const button = closest(element, 'button,input,[aria-haspopup]');
   if (!button) return false;
   if ((attribute(button, 'aria-haspopup') ?? 'false') !== 'false') return true;
   return sends(button);
+};
+
+/** Where a link of HTML leads; null for anything else. */
+const hrefOf = (element) => {
+  if (!hasAttribute(element, 'href')) return null;
+  const tag = tagOf(element);
+  return tag === 'a' ? linkTarget(element) : tag === 'area' ? areaTarget(element) : null;
 };
 
 const buttonType = getter(HTMLButtonElement.prototype, 'type');
@@ -272,12 +300,14 @@ const prepared = (pass, element, staged, point, rect, scrolled, followed) => {
   const result = { id: ids.get(element), line, kind: kindOf(element), x: point.x, y: point.y, clear: lands(staged, deepestAt(point.x, point.y)), scrolled, promising: promising(element), rect: { x: rect.left, y: rect.top, width: rect.width, height: rect.height } };
   if (followed) result.followed = line;
   if (staged !== element) result.via = sayElement(pass, staged);
-  if (tagOf(element) === 'a' && hasAttribute(element, 'href')) {
-    result.href = cut(linkTarget(element), 2000);
+  const leads = hrefOf(element);
+  if (leads !== null) {
+    result.href = cut(leads, 2000);
     result.target = attribute(element, 'target') ?? '';
   }
-  const file = closest(element, 'a[download][href]');
-  if (file && tagOf(file) === 'a') result.download = { url: cut(linkTarget(file), 2000), name: cut(attribute(file, 'download'), 500) };
+  const file = closest(element, 'a[download][href],area[download][href]');
+  const saves = file && hrefOf(file);
+  if (saves) result.download = { url: cut(saves, 2000), name: cut(attribute(file, 'download'), 500) };
   return result;
 };
 
@@ -306,7 +336,11 @@ const needsScroll = (element, points) => {
 };
 
 const scrollIntoSight = method(Element.prototype, 'scrollIntoView');
-const scrollTo = (element) => scrollIntoSight(element, { block: 'center', inline: 'nearest', behavior: 'instant' });
+const scrollTo = (element) => {
+  const place = tagOf(element) === 'area' ? areaPlace(element) : null;
+  if (place) bring(place.picture, place.centre);
+  else scrollIntoSight(element, { block: 'center', inline: 'nearest', behavior: 'instant' });
+};
 
 const stuckOver = (point) => {
   for (let node = deepestAt(point.x, point.y), depth = 0; node && depth < 30; node = flatParent(node), depth += 1) {
@@ -362,8 +396,10 @@ const drawn = async () => {
 };
 
 /** Scrolls a point of an element into view, where it is out of the viewport or clipped by a scroller. */
-const reveal = ({ id, x, y }) => {
-  const { element } = elementOf(new Pass(100), id);
+const reveal = ({ id, x, y }) => ({ scrolled: bring(elementOf(new Pass(100), id).element, { x, y }) });
+
+/** The same; true where something moved. */
+const bring = (element, { x, y }) => {
   let scrolled = false;
   let point = { x, y };
   const move = (scroller, box) => {
@@ -386,7 +422,7 @@ const reveal = ({ id, x, y }) => {
     move(outer, { left, top, right: left + clientWidth(outer), bottom: top + clientHeight(outer) });
   }
   move(scrollRoot(document) ?? documentElement(document), { left: 0, top: 0, right: window.innerWidth, bottom: window.innerHeight });
-  return { scrolled };
+  return scrolled;
 };
 
 const activeElement = () => {
@@ -407,7 +443,7 @@ const describe = ({ id }) => {
   const pass = new Pass(300);
   const { element, followed } = elementOf(pass, id);
   const role = roleOf(pass, element);
-  const rect = rectOf(element);
+  const rect = boxOf(element);
   const line = sayElement(pass, element);
   const value = valueOf(element, role);
   return {

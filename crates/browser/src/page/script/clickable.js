@@ -53,6 +53,19 @@ const pointer = (facts) => (facts.pointer ??= facts.rendered && /^(pointer|grab|
 /** A scroller made focusable for the keyboard alone is no target. */
 const isScrollArea = (facts) => !facts.inline && /auto|scroll/.test(facts.style.overflowX + facts.style.overflowY);
 
+const KEYBOARD_STOPS = 'a[href],button,input,select,textarea,summary,iframe,[tabindex],[contenteditable]';
+/** A box that a person scrolls and that nothing in it leads to: one that takes the focus by itself, as the browser lets scrollers do
+ *  that hold nothing to focus (CSS Overflow 4 §3.1), or because the page says so. */
+const scrollsByKeys = (facts, role) => {
+  const { element } = facts;
+  if (!facts.scroller || NAMED_BY_CONTENTS.has(role)) return false;
+  if (scrollHeight(element) <= clientHeight(element) + SCROLLED_LITTLE && scrollWidth(element) <= clientWidth(element) + SCROLLED_LITTLE) return false;
+  const tabindex = attribute(element, 'tabindex');
+  return tabindex === null ? queryFirst(element, KEYBOARD_STOPS) === null : tabindex.trim() >= '0';
+};
+/** So many pixels hide nothing that a person would scroll for. */
+const SCROLLED_LITTLE = 8;
+
 /** The items of a list, table or drawing whose container listens for them. */
 const delegated = (pass, facts) => {
   const { element } = facts;

@@ -22,6 +22,7 @@ const parentNode = getter(Node.prototype, 'parentNode');
 const firstChild = getter(Node.prototype, 'firstChild');
 const nextSibling = getter(Node.prototype, 'nextSibling');
 const isConnected = getter(Node.prototype, 'isConnected');
+const baseUri = getter(Node.prototype, 'baseURI');
 const textContent = getter(Node.prototype, 'textContent');
 const ownerDocument = getter(Node.prototype, 'ownerDocument');
 const contains = method(Node.prototype, 'contains');

@@ -37,10 +37,10 @@ const standGuard = (targets) => {
   };
   for (const type of GUARDED) listen(window, type, look, true);
   own.end = () => {
-    clearTimeout(own.timer);
+    own.cancel();
     for (const type of GUARDED) unlisten(window, type, look, true);
   };
-  own.timer = setTimeout(own.end, GUARD_MS);
+  own.cancel = later(own.end, GUARD_MS);
   guard = own;
 };
 

@@ -147,7 +147,7 @@ const sayPlan = (pass, plan, total) => {
 };
 
 /** What means nothing by itself is listed only because it can be clicked. */
-const sayRole = (role) => (TRANSPARENT.has(role) ? 'clickable' : role);
+const sayRole = (role, reason = null) => (TRANSPARENT.has(role) ? (reason === 'scroll' ? 'scrollable' : 'clickable') : role);
 
 const sayOwner = (pass, owner) => (owner.element && owner.role !== 'root' ? `${sayRole(owner.role)} ${refMark(idOf(pass, owner.element))}` : 'the page');
 
@@ -165,7 +165,7 @@ const sayNode = (pass, entry, plan) => {
   const { element, role } = entry;
   const name = role === 'row' && entry.reason !== 'asked' ? '' : plan.detail ?? (entry.name ?? (role === 'generic' ? null : nameOf(pass, element)))?.text ?? '';
   const long = plan.detail === undefined && entry.kids.length > 0 && name.length > 160 && role !== 'heading';
-  let line = sayRole(role);
+  let line = sayRole(role, entry.reason);
   if (name) line += ` ${quote(name, long ? 60 : plan.detail ? 320 : 200)}`;
   const states = statesOf(pass, element, role);
   for (const state of states) if (!AFTER_REF.has(state)) line += ` ${state}`;
@@ -202,7 +202,7 @@ const crossOrigin = (element) => {
   if (tagOf(element) !== 'iframe') return false;
   try {
     if (frameDocument(element)) return false;
-    return hasAttribute(element, 'sandbox') || new URL(frameSource(element), document.baseURI).origin !== location.origin;
+    return hasAttribute(element, 'sandbox') || new URL(frameSource(element), baseUri(document)).origin !== location.origin;
   } catch {
     return true;
   }
@@ -239,7 +239,7 @@ const sayTarget = (element) => {
   let address;
   try {
     const source = tagOf(element) === 'a' ? linkTarget(element) : attribute(element, 'href') ?? element.getAttributeNS('http://www.w3.org/1999/xlink', 'href');
-    address = new URL(source, document.baseURI);
+    address = new URL(source, baseUri(document));
   } catch {
     return '';
   }
@@ -369,9 +369,9 @@ const startInView = (pass, plans) => {
 const sayElement = (pass, element) => {
   const facts = factsOf(pass, element);
   const role = roleOf(pass, element);
-  const entry = new Entry(facts, role, 'asked');
+  const reason = clickReason(pass, facts, role) ?? (scrollsByKeys(facts, role) ? 'scroll' : null);
+  const entry = new Entry(facts, role, reason === 'scroll' ? reason : 'asked');
   entry.name = nameOf(pass, element);
-  const reason = clickReason(pass, facts, role);
   // Words that nobody sees name controls alone.
   if (!reason && entry.name.from === 'contents') entry.name = { text: shownWords(pass, element, 200) || (queryFirst(element, 'img,svg') ? entry.name.text : ''), from: '' };
   if (!entry.name.text && (TRANSPARENT.has(role) || HOISTED.has(role) || role === 'row' || role === 'article')) entry.name = { text: shownWords(pass, element, 80), from: '' };

@@ -144,7 +144,12 @@ class Tree {
     mayHoldClosedRoot(pass, facts, tag);
     if (tag === 'label' && this.label(stack, frame, facts)) return;
     const role = roleOf(pass, element);
-    const reason = facts.visible ? clickReason(pass, facts, role) : null;
+    const reason = facts.visible ? clickReason(pass, facts, role) ?? (scrollsByKeys(facts, role) ? 'scroll' : null) : null;
+    if (tag === 'img' && hasAttribute(element, 'usemap')) {
+      if (role === 'img' || reason) this.single(stack, frame, facts, role, reason, tag);
+      this.areas(frame, facts);
+      return;
+    }
     if (VOID_CONTROLS.has(tag) || role === 'img') {
       this.single(stack, frame, facts, role, reason, tag);
       return;
@@ -203,9 +208,9 @@ class Tree {
       entry.kids = kids.filter((kid) => kid.text === null && !(kid.role === 'img' && !kid.reason));
       return;
     }
-    if (entry.name?.text || !entry.reason) return;
+    if (entry.name?.text || !entry.reason || entry.reason === 'scroll') return;
     if (into.kids[into.kids.length - 1] !== entry) return;
-    if (kids.length === 1 && kids[0].text === null && kids[0].reason && entry.reason !== 'focus' && TRANSPARENT.has(entry.role)) {
+    if (kids.length === 1 && kids[0].text === null && kids[0].reason && kids[0].reason !== 'scroll' && entry.reason !== 'focus' && TRANSPARENT.has(entry.role)) {
       into.kids[into.kids.length - 1] = kids[0];
       return;
     }
@@ -267,6 +272,19 @@ class Tree {
     this.chars += name.text.length;
     this.add(frame.into, entry);
     return entry;
+  }
+
+  /** The areas of the map over a picture, each once, with the picture that it is drawn on. */
+  areas(frame, picture) {
+    const { pass } = this;
+    for (const area of areasOf(picture.element)) {
+      const facts = factsOf(pass, area);
+      if (facts.parent !== picture || this.controls.has(area)) continue;
+      this.controls.add(area);
+      const role = roleOf(pass, area);
+      const reason = boxShown(pass, facts) ? clickReason(pass, facts, role) : null;
+      if (reason) this.entry(frame, facts, role, reason, nameOf(pass, area));
+    }
   }
 
   /** A control that is hidden itself while something visible stands for it: listed once, where that stands. */

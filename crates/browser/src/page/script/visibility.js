@@ -97,6 +97,7 @@ const learn = (pass, element, parent) => {
     opacity: parent ? parent.opacity : 1,
     fixed: parent ? parent.fixed : false,
     scrolled: parent ? parent.scrolled : false,
+    scroller: false,
     position: 'static',
     clip: parent ? parent.clip : NO_CLIP,
     own: parent ? parent.clip : NO_CLIP,
@@ -112,6 +113,11 @@ const learn = (pass, element, parent) => {
   };
   pass.facts.set(element, facts);
   if (!facts.rendered) {
+    const area = tagOf(element) === 'area' ? areaFacts(pass, element) : null;
+    if (area) {
+      pass.facts.set(element, area);
+      return area;
+    }
     facts.visible = false;
     return facts;
   }
@@ -223,7 +229,7 @@ const contentsClip = (element, facts, overflowX, overflowY) => {
     clip.top = rect.top - scrollTop(element);
   }
   const scroller = /auto|scroll/.test(overflowX + overflowY);
-  if (scroller) facts.scrolled = true;
+  if (scroller) facts.scrolled = facts.scroller = true;
   // A scroller that is itself cut away shows nothing.
   if (scroller && !peeks(rect, facts.own)) {
     return { left: 0, top: 0, right: 0, bottom: 0 };

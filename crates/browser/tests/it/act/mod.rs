@@ -8,6 +8,7 @@ mod filling;
 mod frames;
 mod keys;
 mod late;
+mod maps;
 mod refs;
 mod scrolling;
 mod selecting;
@@ -35,12 +36,12 @@ impl Stage {
         self.site.forget();
     }
 
-    async fn click(&self, target: &Target) -> Result<Acted, Error> {
+    pub(crate) async fn click(&self, target: &Target) -> Result<Acted, Error> {
         self.tab.click(target, ClickOptions::default(), soon()).await
     }
 
     /// The report of something that happened or is about to.
-    async fn report(&self, kind: &str, target: &str) -> Report {
+    pub(crate) async fn report(&self, kind: &str, target: &str) -> Report {
         let found = self.site.wait_report(|report| report.is(kind, target), Duration::from_secs(3)).await;
         found.unwrap_or_else(|| panic!("no {kind} on {target}: {:?}", self.site.reports()))
     }
@@ -51,7 +52,7 @@ impl Stage {
     }
 
     /// The ref in the first outline line that holds these words.
-    async fn reference(&self, words: &str) -> Target {
+    pub(crate) async fn reference(&self, words: &str) -> Target {
         let outline = self.outline().await;
         let line = outline.lines().find(|line| line.contains(words));
         let line = line.unwrap_or_else(|| panic!("no line with {words} in\n{outline}"));

@@ -70,3 +70,41 @@ async fn what_makes_no_sense_is_refused() {
     let error = stage.tab.scroll(None, None, None, soon()).await.unwrap_err();
     assert!(matches!(error, Error::InvalidArgument(_)), "{error:?}");
 }
+
+#[tokio::test]
+async fn what_only_scrolls_has_a_ref_where_nothing_in_it_leads_there() {
+    let stage = Stage::showing(
+        "<script src=/report.js></script>
+         <style>div, pre, section { width: 300px; height: 60px; overflow: auto } p { height: 400px }</style>
+         <section id=log role=log aria-label=Messages tabindex=0><p>first message</section>
+         <div id=bare class=bare><p>a long tale</div>
+         <pre id=code class=code style='height:auto'>one line that is far longer than its box, so that a person scrolls it sideways to read it</pre>
+         <div id=held><p>held by its button <button>Inside</button></div>
+         <div id=fits tabindex=0>fits into its box</div>
+         <div id=shut style='overflow:hidden'><p>cut</div>
+         <p>just a paragraph
+         <script>for (const one of document.querySelectorAll('[id]')) one.addEventListener('scroll', () => report('scroll', { target: one.id }))</script>",
+    )
+    .await;
+    let outline = stage.outline().await;
+    assert_eq!(outline.matches("@e").count(), 4, "{outline}");
+    for (line, id, direction) in [
+        ("log \"Messages\" @e", "log", ScrollDirection::Down),
+        ("scrollable @e2 like \"bare\"", "bare", ScrollDirection::Down),
+        ("scrollable @e3 like \"code\"", "code", ScrollDirection::Right),
+    ] {
+        assert!(outline.contains(line), "{line} is not in\n{outline}");
+        let target = stage.reference(line.split(" @").next().unwrap()).await;
+        let target = if id == "code" { stage.reference("like \"code\"").await } else { target };
+        scroll(&stage, direction, Some(50.0), Some(&target)).await;
+        stage.report("scroll", id).await;
+        stage.site.forget();
+        let key = if id == "code" { "ArrowRight" } else { "End" };
+        stage.tab.press(&key.parse().unwrap(), Some(&target), soon()).await.unwrap();
+        stage.report("scroll", id).await;
+    }
+    // The words in it are still read, and found where they stand.
+    for words in ["first message", "a long tale", "one line that"] {
+        assert!(outline.contains(words), "{words} is not in\n{outline}");
+    }
+}

@@ -1,0 +1,1 @@
+// Nothing is tampered with: what the others are compared with.
