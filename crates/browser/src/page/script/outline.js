@@ -263,7 +263,7 @@ const sayHint = (element) => {
 /** The topmost modal dialog that a person sees. */
 const topModal = (pass) => {
   let top = null;
-  for (const element of queryDocument(document, 'dialog[open],[role=dialog][aria-modal=true],[role=alertdialog][aria-modal=true]')) {
+  for (const element of pass.marked) {
     if (!isModal(element)) continue;
     const facts = factsOf(pass, element);
     if (facts.visible && (boxShown(pass, facts) || hasShownContents(pass, facts))) top = element;

@@ -4,6 +4,9 @@
 /** In documents of fewer elements each one that may be the host of a closed root is asked about. */
 const SMALL = 1500;
 
+/** Owners and dialogs beyond this are not looked at. */
+const MOST_MARKED = 3000;
+
 /** The state of one call: memo of what was found out about elements, and the time limit. */
 class Pass {
   constructor(budgetMs) {
@@ -12,7 +15,8 @@ class Pass {
     this.roles = new Map();
     this.range = makeRange(document);
     this.view = viewNow();
-    this.owned = owners();
+    this.marked = [...queryDocument(document, '[aria-owns],dialog[open],[aria-modal=true]')].slice(0, MOST_MARKED);
+    this.owned = owners(this.marked);
     this.texts = new Map();
     this.generated = { asked: 0, by: undefined };
     this.small = !collectionItem(documentByTag(document, '*'), SMALL);
@@ -27,9 +31,9 @@ class Pass {
 }
 
 /** Elements that `aria-owns` moves elsewhere in the tree: element → owner (ARIA 1.3; the first owner wins). */
-const owners = () => {
+const owners = (marked) => {
   const map = new Map();
-  for (const owner of queryDocument(document, '[aria-owns]')) {
+  for (const owner of marked) {
     for (const element of referenced(owner, 'aria-owns')) {
       if (!map.has(element) && !holds(element, owner)) map.set(element, owner);
     }
