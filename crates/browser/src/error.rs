@@ -14,7 +14,7 @@ pub enum Error {
     /// The policy refuses this URL, host or address.
     #[error("{0}")]
     Refused(Refusal),
-    /// The gate refused the connection.
+    /// The gate refused the connection for a reason that the URL alone does not tell: what its host's name stands for.
     #[error("{host} was refused: {reason}")]
     RefusedByGate {
         /// The host.

@@ -199,7 +199,7 @@ impl Tab {
             return error;
         }
         if text == "net::ERR_BLOCKED_BY_CLIENT"
-            && let Err(refusal) = self.charter().policy.check_url(url, Purpose::Document)
+            && let Err(refusal) = self.check(url)
         {
             return Error::Refused(refusal);
         }
@@ -213,8 +213,12 @@ impl Tab {
         state.asked.as_ref().filter(|asked| asked.0 == *loader).map_or(url, |asked| asked.1.clone())
     }
 
-    /// What the gate recorded of its last refusal of this URL's host.
+    /// Why the gate did not let this URL through: the policy's word where that can tell by the URL alone, whoever was
+    /// first to say it, else what the gate recorded of its last refusal of the host.
     pub(crate) fn gate_refusal(&self, url: &str) -> Option<Error> {
+        if let Err(refusal) = self.check(url) {
+            return Some(Error::Refused(refusal));
+        }
         let url = Url::parse(url).ok()?;
         let host = Host::of_url(&url).ok()?.to_string();
         let entry = self.last_refusal(&host, url.port_or_known_default()?)?;
@@ -292,11 +296,10 @@ impl Tab {
         if from_gate {
             return Err(self.refused_page(&landed.url));
         }
+        self.check(&landed.url).map_err(Error::Refused)?;
         if failed {
-            self.check(&landed.url).map_err(Error::Refused)?;
             return Err(self.failure(&landed.url, "the document could not be loaded"));
         }
-        self.check(&landed.url).map_err(Error::Refused)?;
         Ok(landed)
     }
 

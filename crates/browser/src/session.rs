@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use bathy_chromium::Level;
 use bathy_policy::{HostPattern, Policy};
@@ -12,6 +13,7 @@ use crate::context::{Context, FreshTab};
 use crate::engine::Lease;
 use crate::navigation::allowed;
 use crate::storage::Keeper;
+use crate::tab::is_blank;
 use crate::tabs::{TabNews, Tabs};
 use crate::{Deadline, Download, Engine, Error, Tab};
 
@@ -275,12 +277,23 @@ impl Session {
     }
 }
 
+/// How long a tab that has just opened may take until it is known what it is.
+const OPENING: Duration = Duration::from_millis(500);
+
 /// How a tab is listed. A tab off policy is not asked for its title.
 pub(crate) async fn summary(tab: &Tab, index: usize, active: bool, deadline: Deadline) -> TabSummary {
-    let url = tab.address();
+    // What is not known by then shows nothing yet.
+    let _ = tab.until("a new tab", deadline.at_most(OPENING), |state| state.ready).await;
+    let title = match tab.standing() {
+        Ok(()) => tab.entry(deadline).await.ok().map(|(_, title)| title),
+        Err(_) => None,
+    };
+    // While the title was on its way the page may have become another one.
+    tab.caught_up().await;
+    let address = tab.address();
+    let url = if is_blank(&address) { "about:blank".to_owned() } else { address };
     let allowed = tab.standing().is_ok();
-    let title = if allowed { tab.entry(deadline).await.ok().map(|(_, title)| title) } else { None };
-    TabSummary { index, active, url, allowed, title }
+    TabSummary { index, active, url, allowed, title: title.filter(|_| allowed) }
 }
 
 async fn context(

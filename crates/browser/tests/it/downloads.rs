@@ -208,7 +208,7 @@ async fn a_download_from_a_refused_url_is_recorded_as_refused_and_never_written(
             let (said, frame) = (html.contains("id=go download"), html.contains("iframe"));
             assert_eq!(downloads.len() - recorded, usize::from(said), "{resources:?} {html}: {acted:?}");
             let told = match &acted {
-                Err(error) => matches!(error, Error::Refused(_) | Error::RefusedByGate { .. }),
+                Err(error) => matches!(error, Error::Refused(_)),
                 Ok(acted) => frame || acted.changes.new_tabs.iter().any(|tab| !tab.allowed),
             };
             assert!(told, "{resources:?} {html}: {acted:?}");

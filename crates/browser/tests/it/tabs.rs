@@ -23,6 +23,7 @@ impl Stage {
         let began = Instant::now();
         loop {
             let tabs = self.tabs().await;
+            assert!(tabs.iter().all(|tab| !tab.url.is_empty()), "{what}: {tabs:#?}");
             if wanted(&tabs) {
                 return tabs;
             }
