@@ -8,10 +8,15 @@ use crate::command::{cargo, program, run, works};
 use crate::problem::Problem;
 
 const HEADLESS_SHELL: &str = "chromium-headless-shell";
+/// Debian's Chromium that can show a window, and the server of a display in memory: 85 MB to fetch where the headless
+/// shell is there already and a graphical system, too, 135 MB where nothing is.
+const WHOLE_BROWSER: &str = "chromium";
+const DISPLAY_SERVER: &str = "xvfb";
 
 /// What tests and demo need.
 pub(crate) fn everything() -> Result<(), Problem> {
     browser()?;
+    window();
     compiler()?;
     ["cargo-nextest", "cargo-deny", "cargo-fuzz"].into_iter().try_for_each(cargo_tool)
 }
@@ -34,6 +39,28 @@ pub(crate) fn browser() -> Result<(), Problem> {
             .map(drop)
             .map_err(|error| Problem::Missing { what: "a Chromium".to_owned(), advice: error.advice() }),
         (Err(problem), Err(_)) => Err(problem),
+    }
+}
+
+/// What the test of a visible window needs. Where that cannot be had the test leaves itself out, and this says so.
+fn window() {
+    let whole = Lookup { headless: false, ..Lookup::of_this_process() };
+    let mut missing = Vec::new();
+    if find(&whole).is_err() {
+        missing.push(WHOLE_BROWSER);
+    }
+    if !works(program("Xvfb").arg("-help")) {
+        missing.push(DISPLAY_SERVER);
+    }
+    let result = match missing.iter().find(|package| !offers(package)) {
+        Some(package) => Err(Problem::Missing {
+            what: (*package).to_owned(),
+            advice: "this distribution has no such package".to_owned(),
+        }),
+        None => apt_install(&missing),
+    };
+    if let Err(problem) = result {
+        eprintln!("no window can be tested here: {problem}");
     }
 }
 

@@ -1,5 +1,7 @@
 //! Owners side by side, and what is left of those that went away.
 
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use bathy_tools::{Code, Settings};
@@ -233,25 +235,80 @@ async fn closing_works_during_anything_and_ends_the_browser_with_its_last_user()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn opening_and_closing_over_and_over_leaves_no_process_file_or_socket() {
+async fn fifty_rounds_of_opening_and_closing_leave_no_process_folder_socket_port_or_memory() {
     let stage = Stage::set().await;
     let url = stage.site.page("<title>Round</title>");
-    let files = || std::fs::read_dir("/proc/self/fd").unwrap().count();
     let round = async || {
         stage.ok("browser_navigate", json!({"url": url, "read": "none"})).await;
+        let profiles: BTreeSet<_> = below(std::process::id()).into_iter().filter_map(profile).collect();
+        assert_eq!(profiles.len(), 1, "{profiles:?}");
         stage.ok("browser_close", json!({})).await;
-    };
-    round().await;
-    let before = files();
-    for _ in 0..5 {
-        round().await;
         assert_eq!(below(std::process::id()).len(), 0);
+        assert!(profiles.iter().all(|profile| !profile.exists()), "{profiles:?}");
+    };
+    // What is made once for all rounds is there after some.
+    for _ in 0..10 {
+        round().await;
+    }
+    let before = Holdings::now();
+    for _ in 10..50 {
+        round().await;
     }
     // The connections to the test site end in their own time.
     let begun = Instant::now();
-    while files() > before + 2 {
-        assert!(begun.elapsed() < PATIENCE, "{before} descriptors became {}", files());
+    let after = loop {
+        let now = Holdings::now();
+        if now.descriptors <= before.descriptors + 2 {
+            break now;
+        }
+        assert!(begun.elapsed() < PATIENCE, "{before:?} became {now:?}");
         tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    };
+    println!("after ten rounds {before:?}, after fifty {after:?}");
+    assert!(after.threads <= before.threads + 2, "{before:?} became {after:?}");
+    assert!(after.listening <= before.listening, "{before:?} became {after:?}");
+    // An allocator keeps some of what it had; forty rounds that each lost what a page takes would show.
+    assert!(after.kilobytes <= before.kilobytes + 4_000, "{before:?} became {after:?}");
     stage.toolbox.close().await;
+}
+
+/// The home of the browser whose main process this is. Chromium writes its arguments anew, with spaces between them.
+fn profile(id: u32) -> Option<PathBuf> {
+    let line = std::fs::read(format!("/proc/{id}/cmdline")).ok()?;
+    let arguments = String::from_utf8_lossy(&line).into_owned();
+    let profile = arguments.split(['\0', ' ']).find_map(|argument| argument.strip_prefix("--user-data-dir="))?;
+    Path::new(profile).ancestors().nth(2).map(Path::to_owned)
+}
+
+/// What this process has at one moment.
+#[derive(Debug)]
+struct Holdings {
+    descriptors: usize,
+    threads: usize,
+    /// Sockets that wait for connections.
+    listening: usize,
+    /// Memory that is shared with no other process.
+    kilobytes: usize,
+}
+
+impl Holdings {
+    fn now() -> Self {
+        let links = std::fs::read_dir("/proc/self/fd").unwrap().flatten();
+        let targets: Vec<_> = links.map(|link| std::fs::read_link(link.path()).unwrap_or_default()).collect();
+        let sockets: Vec<_> = targets.iter().filter_map(|target| target.to_str()?.strip_prefix("socket:[")).collect();
+        let is_ours = |inode: &str| sockets.iter().any(|socket| socket.strip_suffix(']') == Some(inode));
+        let listens = |line: &&str| {
+            let fields: Vec<_> = line.split_whitespace().collect();
+            fields.get(3) == Some(&"0A") && fields.get(9).is_some_and(|inode| is_ours(inode))
+        };
+        let tables = ["/proc/self/net/tcp", "/proc/self/net/tcp6"].map(|table| std::fs::read_to_string(table).unwrap());
+        let memory = std::fs::read_to_string("/proc/self/smaps_rollup").unwrap();
+        let private = memory.lines().filter(|line| line.starts_with("Private_"));
+        Self {
+            descriptors: targets.len(),
+            threads: std::fs::read_dir("/proc/self/task").unwrap().count(),
+            listening: tables.iter().flat_map(|table| table.lines()).filter(listens).count(),
+            kilobytes: private.map(|line| line.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap()).sum(),
+        }
+    }
 }
