@@ -16,7 +16,7 @@ pub struct Flag {
 
 /// Every flag that a launch may pass, for documentation.
 pub fn documented_flags() -> impl Iterator<Item = &'static Flag> {
-    [ALWAYS, OF_LAUNCH, HEADLESS, FULL, SMALL_SHARED_MEMORY].into_iter().flatten()
+    [ALWAYS, OF_LAUNCH, HEADLESS, WINDOW, FULL, SMALL_SHARED_MEMORY].into_iter().flatten()
 }
 
 /// The arguments of a launch.
@@ -31,6 +31,8 @@ pub(crate) fn arguments(
     take(ALWAYS);
     if options.headless {
         take(HEADLESS);
+    } else {
+        take(WINDOW);
     }
     if options.executable.kind() == Kind::Full {
         take(FULL);
@@ -117,6 +119,11 @@ const HEADLESS: &[Flag] = &[
     flag("--headless", "no window"),
     flag("--disable-gpu", "no probing for graphics hardware: pages are painted in software anyway"),
 ];
+
+const WINDOW: &[Flag] = &[flag(
+    "--no-startup-window",
+    "no page but those of sessions; the browser would end with the first window, which belongs to none and is closed",
+)];
 
 const FULL: &[Flag] = &[
     flag("--disable-extensions", "no extensions of the system"),

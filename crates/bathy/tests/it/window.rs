@@ -51,7 +51,8 @@ async fn headless_false_opens_pages_in_a_window_under_a_display_and_says_so_wher
         return;
     };
     let site = TestSite::start().await;
-    let flags = ["--allow-private-network", "--headless=false", "--executable-path", browser.to_str().unwrap()];
+    let flags =
+        ["--allow-private-network", "--tools=all", "--headless=false", "--executable-path", browser.to_str().unwrap()];
     let mut blind = Client::start(&flags);
     blind.initialize().await;
     let failure = blind.err("browser_navigate", json!({"url": site.url("forms/order.html")})).await;
@@ -71,5 +72,10 @@ async fn headless_false_opens_pages_in_a_window_under_a_display_and_says_so_wher
     assert!(picture["content"].as_array().unwrap().iter().any(|block| block["type"] == "image"), "{picture}");
     let outline = client.ok("browser_navigate", json!({"url": site.url("forms/order.html"), "read": "outline"})).await;
     assert!(outline.contains("heading"), "{outline}");
+    // The last window is not the end of the browser, nor is that of the session it belonged to.
+    client.ok("browser_tab_close", json!({})).await;
+    client.ok("browser_navigate", json!({"url": site.url("echo")})).await;
+    client.ok("browser_session_stop", json!({})).await;
+    client.ok("browser_navigate", json!({"url": site.url("echo")})).await;
     client.ok("browser_close", json!({})).await;
 }
