@@ -118,6 +118,8 @@ const OF_LAUNCH: &[Flag] = &[
 const HEADLESS: &[Flag] = &[
     flag("--headless", "no window"),
     flag("--disable-gpu", "no probing for graphics hardware: pages are painted in software anyway"),
+    flag("--enable-logging=stderr", "without it a headless browser writes down whatever pages say to their console"),
+    flag("--log-level=2", "errors alone: a page that floods its console would hold up the whole browser"),
 ];
 
 const WINDOW: &[Flag] = &[flag(

@@ -2,10 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod act;
+pub(crate) mod act;
 mod capture;
 mod downloads;
 mod extremes;
+mod floods;
 mod identity;
 mod leaks;
 mod lifetime;
