@@ -12,6 +12,7 @@ mod maps;
 mod refs;
 mod scrolling;
 mod selecting;
+mod told;
 mod truth;
 mod waiting;
 
