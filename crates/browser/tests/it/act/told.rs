@@ -149,3 +149,24 @@ async fn hidden_radios_and_checkboxes_are_found_and_toggled_through_their_labels
         assert!(acted.changes.outline.iter().any(|change| change.contains(&now)), "{line}: {acted:?}");
     }
 }
+
+#[tokio::test]
+async fn each_thing_that_listens_is_clicked_by_its_own_ref_and_nothing_else_is() {
+    let stage = Stage::set().await;
+    for (page, count) in [("act/inline-listener.html", 6), ("act/silent-targets.html", 9)] {
+        stage.go(page).await;
+        let targets = stage.references("@e").await;
+        assert_eq!(targets.len(), count, "{page}: {}", stage.outline().await);
+        let mut hit = Vec::new();
+        for target in &targets {
+            stage.site.forget();
+            stage.click(target).await.unwrap_or_else(|error| panic!("{page} {target:?}: {error:?}"));
+            let seen = |report: &bathy_testsite::Report| report.trusted;
+            let report = stage.site.wait_report(seen, std::time::Duration::from_secs(3)).await;
+            let report = report.unwrap_or_else(|| panic!("{page}: nothing saw the click on {target:?}"));
+            assert!(!hit.contains(&report.target), "{page}: {} was hit twice", report.target);
+            hit.push(report.target);
+            assert_eq!(stage.site.reports().len(), 1, "{page}: {:?}", stage.site.reports());
+        }
+    }
+}
