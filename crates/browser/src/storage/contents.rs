@@ -25,6 +25,8 @@ pub(super) struct Items {
     pub(super) databases: BTreeMap<String, Value>,
     /// Names of items and databases that are there and cannot be carried in a file.
     pub(super) unfit: Vec<String>,
+    /// How many values of databases are there that cannot be carried in a file, while their database is.
+    pub(super) lost: u64,
 }
 
 /// What the script found, as it says it.
@@ -34,6 +36,7 @@ pub(super) struct Found {
     session: Vec<(String, String)>,
     databases: Vec<Value>,
     unfit: Vec<String>,
+    lost: u64,
 }
 
 impl Items {
@@ -44,6 +47,7 @@ impl Items {
             session: of_a_tab.then(|| found.session.into_iter().collect()),
             databases: found.databases.into_iter().map(|database| (database_name(&database), database)).collect(),
             unfit: found.unfit,
+            lost: found.lost,
         }
     }
 }

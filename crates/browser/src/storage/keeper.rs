@@ -127,6 +127,16 @@ impl Keeper {
         }
         let changes = {
             let known = self.known.borrow();
+            for (origin, items) in &known.latest.origins {
+                let count = items.lost + u64::try_from(items.unfit.len()).unwrap_or(u64::MAX);
+                if count > 0 {
+                    tracing::warn!(
+                        origin,
+                        count,
+                        "some of what an origin keeps has no form in a file and is not saved"
+                    );
+                }
+            }
             Changes::between(&known.before, &known.latest)
         };
         if changes.is_empty() {

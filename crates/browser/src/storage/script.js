@@ -1,10 +1,16 @@
 // Puts what an origin is to keep into its storage and tells what it keeps then. Runs in a document of ours, or in a world of
-// its own beside a page. Values that JSON cannot hold have the form that Playwright gives them in its files.
+// its own beside a page. Values that JSON cannot hold have the form that Playwright gives them in its files; those that have
+// none there have one of ours, which Playwright passes over.
 async ({ origin, put }) => {
   if (location.origin !== origin) return { elsewhere: true };
   const LIMIT = 32 << 20;
   const unfit = [];
+  let lost = 0;
   let size = 0;
+  const readings = [];
+
+  // A value that cannot be carried in a file.
+  class Formless extends Error {}
 
   const done = (request) => new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result);
@@ -23,6 +29,12 @@ async ({ origin, put }) => {
   };
   const fromBase64 = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
 
+  const bytes = (array) => {
+    size += array.length;
+    if (size > LIMIT) throw new Error('too large');
+    return toBase64(array);
+  };
+
   const encode = (value, seen) => {
     switch (typeof value) {
       case 'undefined': return { v: 'undefined' };
@@ -31,34 +43,43 @@ async ({ origin, put }) => {
       case 'string':
         size += value.length;
         if (size > LIMIT) throw new Error('too large');
-        if (!value.isWellFormed()) throw new Error('half a surrogate pair');
+        if (!value.isWellFormed()) throw new Formless('half a surrogate pair');
         return value;
       case 'number':
         if (Number.isNaN(value)) return { v: 'NaN' };
         if (Object.is(value, -0)) return { v: '-0' };
         return Number.isFinite(value) ? value : { v: value > 0 ? 'Infinity' : '-Infinity' };
       case 'object': break;
-      default: throw new Error('no form in a file');
+      default: throw new Formless(typeof value);
     }
     if (value === null) return { v: 'null' };
     if (value instanceof Date) return { d: value.toJSON() };
     if (value instanceof RegExp) return { r: { p: value.source, f: value.flags } };
     if (value instanceof Error) return { e: { n: value.name, m: value.message, s: value.stack ?? '' } };
     for (const [k, Kind] of Object.entries(KINDS)) {
-      if (value instanceof Kind) {
-        size += value.byteLength;
-        if (size > LIMIT) throw new Error('too large');
-        return { ta: { b: toBase64(new Uint8Array(value.buffer, value.byteOffset, value.byteLength)), k } };
-      }
+      if (value instanceof Kind) return { ta: { b: bytes(new Uint8Array(value.buffer, value.byteOffset, value.byteLength)), k } };
     }
-    if (value instanceof ArrayBuffer) return { ab: { b: toBase64(new Uint8Array(value)) } };
+    if (value instanceof DataView) return { dv: { b: bytes(new Uint8Array(value.buffer, value.byteOffset, value.byteLength)) } };
+    if (value instanceof ArrayBuffer) return { ab: { b: bytes(new Uint8Array(value)) } };
+    if (value instanceof Blob) {
+      size += value.size;
+      if (size > LIMIT) throw new Error('too large');
+      const blob = { b: '', t: value.type, ...(value instanceof File ? { n: value.name, m: value.lastModified } : {}) };
+      readings.push(value.arrayBuffer().then((buffer) => { blob.b = toBase64(new Uint8Array(buffer)); }));
+      return { blob };
+    }
     if (seen.has(value)) return { ref: seen.get(value) };
     const id = seen.size + 1;
     if (Array.isArray(value)) {
       seen.set(value, id);
       return { a: value.map((item) => encode(item, seen)), id };
     }
-    if (Object.getPrototypeOf(value) !== Object.prototype) throw new Error('no form in a file');
+    if (value instanceof Map || value instanceof Set) {
+      seen.set(value, id);
+      const [name, list] = value instanceof Map ? ['map', [...value].flat(1)] : ['set', [...value]];
+      return { [name]: list.map((item) => encode(item, seen)), id };
+    }
+    if (Object.getPrototypeOf(value) !== Object.prototype) throw new Formless('of a class of its own');
     seen.set(value, id);
     return { o: Object.keys(value).map((k) => ({ k, v: encode(value[k], seen) })), id };
   };
@@ -74,6 +95,23 @@ async ({ origin, put }) => {
     if ('e' in value) return Object.assign(new Error(value.e.m), { name: value.e.n, stack: value.e.s });
     if ('ta' in value) return new KINDS[value.ta.k](fromBase64(value.ta.b).buffer);
     if ('ab' in value) return fromBase64(value.ab.b).buffer;
+    if ('dv' in value) return new DataView(fromBase64(value.dv.b).buffer);
+    if ('blob' in value) {
+      const { b, t, n, m } = value.blob;
+      return n === undefined ? new Blob([fromBase64(b)], { type: t }) : new File([fromBase64(b)], n, { type: t, lastModified: m });
+    }
+    if ('map' in value) {
+      const map = new Map();
+      refs.set(value.id, map);
+      for (let at = 0; at < value.map.length; at += 2) map.set(decode(value.map[at], refs), decode(value.map[at + 1], refs));
+      return map;
+    }
+    if ('set' in value) {
+      const set = new Set();
+      refs.set(value.id, set);
+      for (const item of value.set) set.add(decode(item, refs));
+      return set;
+    }
     if ('a' in value) {
       const list = [];
       refs.set(value.id, list);
@@ -124,7 +162,16 @@ async ({ origin, put }) => {
       for (const storeName of names) {
         const store = transaction.objectStore(storeName);
         const [keys, values] = await Promise.all([done(store.getAllKeys()), done(store.getAll())]);
-        const records = values.map((value, index) => ({ ...(store.keyPath === null ? written('key', keys[index]) : {}), ...written('value', value) }));
+        const records = [];
+        values.forEach((value, index) => {
+          try {
+            records.push({ ...(store.keyPath === null ? written('key', keys[index]) : {}), ...written('value', value) });
+          } catch (error) {
+            // The others need not go with it.
+            if (!(error instanceof Formless)) throw error;
+            lost += 1;
+          }
+        });
         const path = (keyPath) => (Array.isArray(keyPath) ? { keyPathArray: keyPath } : typeof keyPath === 'string' ? { keyPath } : {});
         const indexes = [...store.indexNames].map((indexName) => {
           const index = store.index(indexName);
@@ -132,6 +179,7 @@ async ({ origin, put }) => {
         });
         stores.push({ name: storeName, records, indexes, autoIncrement: store.autoIncrement, ...path(store.keyPath) });
       }
+      await Promise.all(readings.splice(0));
       return { name, version: opened.version, stores };
     } finally {
       opened.close();
@@ -182,5 +230,5 @@ async ({ origin, put }) => {
       unfit.push(one.name.toWellFormed());
     }
   }
-  return { local: items(localStorage), session: items(sessionStorage), databases, unfit };
+  return { local: items(localStorage), session: items(sessionStorage), databases, unfit, lost };
 }

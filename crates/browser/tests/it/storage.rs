@@ -136,6 +136,83 @@ async fn two_hosts_keep_everything_through_a_close_and_their_first_documents_fin
     engine.close().await;
 }
 
+/// Puts values of every kind into a database that is not there, and shows what is in it.
+const KINDS: &str = "<script>
+  const request = indexedDB.open('kinds', 2);
+  let fresh = false;
+  request.onupgradeneeded = () => {
+    fresh = true;
+    const made = request.result;
+    made.createObjectStore('auto', { autoIncrement: true });
+    const paths = made.createObjectStore('paths', { keyPath: ['a', 'b.c'] });
+    paths.createIndex('u', 'u', { unique: true });
+    paths.createIndex('m', 'tags', { multiEntry: true });
+    paths.createIndex('two', ['a', 'u']);
+    made.createObjectStore('loose');
+  };
+  const done = (request) => new Promise((resolve, reject) => { request.onsuccess = () => resolve(request.result); request.onerror = () => reject(request.error); });
+  done(request).then(async (db) => {
+    const stores = () => { const t = db.transaction(['auto', 'paths', 'loose'], 'readwrite'); return ['auto', 'paths', 'loose'].map((n) => t.objectStore(n)); };
+    let [auto, paths, loose] = stores();
+    if (fresh) {
+      const self = { nan: NaN, none: undefined, zero: -0, far: -Infinity, big: 2n ** 70n };
+      self.self = self;
+      auto.add(self);
+      auto.add({ map: new Map([['k', new Date(0)], [self, new Set([1n, 'x'])]]), view: new DataView(new Uint8Array([7, 8]).buffer) });
+      auto.add({ blob: new Blob(['blobbed'], { type: 'text/x' }), file: new File(['filed'], 'f.txt', { type: 'text/plain', lastModified: 5 }),
+        buffer: new Uint8Array([1, 2]).buffer, floats: new Float64Array([0.5]), pattern: /a+/gi, error: new RangeError('far') });
+      paths.put({ a: 1, b: { c: 'x' }, u: 'one', tags: ['p', 'q'] });
+      loose.put('date', new Date(5)); loose.put('list', [1, 'a', [new Date(6)]]); loose.put('bytes', new Uint8Array([3, 4]).buffer);
+      loose.put(new ImageData(1, 1), 'picture');
+      await done(loose.put('beside', 'picture-2'));
+      [auto, paths, loose] = stores();
+    }
+    const [first, second, third] = await done(auto.getAll());
+    [auto, paths, loose] = stores();
+    const [entry] = [...second.map].filter(([key]) => typeof key === 'object');
+    const told = {
+      first: [Number.isNaN(first.nan), 'none' in first && first.none === undefined, Object.is(first.zero, -0), first.far === -Infinity, first.big === 2n ** 70n, first.self === first],
+      map: [second.map.get('k').getTime(), entry[0].self === entry[0], [...entry[1]].map(String).join()],
+      view: [second.view instanceof DataView, second.view.getUint8(1)],
+      bytes: [new Uint8Array(third.buffer).join(), third.floats[0], String(third.pattern), third.error instanceof Error, third.error.message],
+      unique: await done(paths.add({ a: 2, b: { c: 'y' }, u: 'one', tags: [] })).then(() => 'taken', (error) => error.name),
+    };
+    [auto, paths, loose] = stores();
+    told.indexes = [...paths.indexNames].join() + (await done(paths.index('m').getAllKeys('q'))).join(';') + JSON.stringify(paths.index('two').keyPath);
+    const keys = await done(loose.getAllKeys());
+    told.loose = keys.map((key) => key instanceof Date ? 'date ' + key.getTime() : Array.isArray(key) ? 'list ' + key[2][0].getTime() : key instanceof ArrayBuffer ? 'bytes ' + new Uint8Array(key).join() : key);
+    [auto, paths, loose] = stores();
+    told.next = await done(auto.add('next'));
+    told.blobs = [await third.blob.text(), third.blob.type, third.file instanceof File, third.file.name, third.file.lastModified, await third.file.text()];
+    document.body.append(JSON.stringify(told), ' Done.');
+  }).catch((error) => document.body.append('failed: ' + error.stack, ' Done.'));
+</script><body></body>";
+
+#[tokio::test]
+async fn values_of_every_kind_come_back_and_one_that_has_no_form_takes_none_along() {
+    let kept = Kept::set().await;
+    let url = kept.site.page(KINDS);
+    let mut told_before = String::new();
+    for round in 0..2 {
+        let engine = kept.engine();
+        let session = open(&engine).await;
+        let tab = session.tab(None).await.unwrap();
+        let text = told(&tab, &url).await;
+        assert!(!text.contains("failed"), "round {round}: {text}");
+        session.close().await;
+        engine.close().await;
+        if round == 0 {
+            assert!(text.contains("\"picture\",\"picture-2\""), "{text}");
+            let next = "\"next\":4";
+            assert!(text.contains(next), "{text}");
+            // The picture has no form in a file. The key that was given last is taken by then.
+            told_before = text.replace("\"picture\",", "").replace(next, "\"next\":5");
+        } else {
+            assert_eq!(text, told_before);
+        }
+    }
+}
+
 #[tokio::test]
 async fn cookies_of_all_kinds_go_in_and_out_unchanged() {
     let kept = Kept::set().await;
