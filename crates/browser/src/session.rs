@@ -54,8 +54,8 @@ struct Shared {
     options: SessionOptions,
     policy: Policy,
     level: Level,
-    /// Its cookies and storage, where the operator has a file for them.
-    keeper: Option<Keeper>,
+    /// Its cookies, and its storage where the operator has a file for it.
+    keeper: Keeper,
     /// Downloads of contexts that ended with their browser.
     past: Mutex<Vec<Download>>,
     /// Held while a context is opened, so that two callers do not open two.
@@ -86,11 +86,11 @@ impl Session {
             None => engine.options().policy.clone(),
         };
         let keeper = match &engine.options().storage_state {
-            Some(file) => Some(Keeper::load(file.clone(), policy.clone()).await?),
-            None => None,
+            Some(file) => Keeper::load(file.clone(), policy.clone()).await?,
+            None => Keeper::in_memory(policy.clone()),
         };
         let lease = engine.lease();
-        let context = context(&engine, &options, &policy, keeper.as_ref()).await?;
+        let context = context(&engine, &options, &policy, &keeper).await?;
         let level = context.instance().level();
         let tabs = watch::Sender::new(Some(context.tabs()));
         let life = Mutex::new(Life { context: Some(context), lease: Some(lease) });
@@ -235,10 +235,8 @@ impl Session {
         let was_open = life.lease.take().is_some();
         self.shared.tabs.send_replace(None);
         let context = life.context.take();
-        if let Some(keeper) = &self.shared.keeper
-            && was_open
-        {
-            keeper.save(context.as_deref()).await;
+        if was_open {
+            self.shared.keeper.save(context.as_deref()).await;
         }
         if let Some(context) = context {
             context.close().await;
@@ -266,7 +264,7 @@ impl Session {
             }
         }
         let Shared { engine, options, policy, keeper, .. } = &*self.shared;
-        let context = context(engine, options, policy, keeper.as_ref()).await?;
+        let context = context(engine, options, policy, keeper).await?;
         self.shared.tabs.send_replace(Some(context.tabs()));
         life.context = Some(Arc::clone(&context));
         Ok(context)
@@ -300,13 +298,11 @@ async fn context(
     engine: &Engine,
     options: &SessionOptions,
     policy: &Policy,
-    keeper: Option<&Keeper>,
+    keeper: &Keeper,
 ) -> Result<Arc<Context>, Error> {
     let viewport = options.viewport.filter(|viewport| *viewport != engine.options().viewport);
     let context = engine.instance().await?.context(&options.id, policy.clone(), viewport).await?;
-    if let Some(keeper) = keeper {
-        keeper.restore(&context).await?;
-    }
+    keeper.restore(&context).await?;
     if let Some(viewport) = viewport {
         context.resize(viewport).await?;
     }

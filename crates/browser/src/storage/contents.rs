@@ -53,6 +53,11 @@ impl Items {
 }
 
 impl Contents {
+    /// What there is in a fresh context.
+    pub(super) fn blank() -> Self {
+        Self { cookies: Some(BTreeMap::new()), origins: BTreeMap::new() }
+    }
+
     /// Takes over everything that was read later.
     pub(super) fn overlay(&mut self, later: Self) {
         if later.cookies.is_some() {

@@ -31,9 +31,10 @@ const WATCH: Duration = Duration::from_secs(1);
 /// Origins beyond this are not kept: nobody visits so many in a session.
 const ORIGIN_LIMIT: usize = 200;
 
-/// The storage state of one session.
+/// The storage state of one session: in the operator's file, or its cookies in memory, for the case that its browser
+/// crashes.
 pub(crate) struct Keeper {
-    file: StorageFile,
+    file: Option<StorageFile>,
     policy: Policy,
     /// What the file held when the session began.
     loaded: StorageState,
@@ -70,7 +71,19 @@ impl Keeper {
         let loaded = tokio::task::spawn_blocking(move || reading.read()).await;
         let loaded = loaded.map_err(|error| Error::StorageState(error.to_string()))?;
         let loaded = loaded.map_err(|error| Error::StorageState(error.to_string()))?.unwrap_or_default();
-        Ok(Self { file, policy, loaded, known: Arc::default(), watching: Mutex::default() })
+        Ok(Self { file: Some(file), policy, loaded, known: Arc::default(), watching: Mutex::default() })
+    }
+
+    /// Without a file there is nothing to begin with and nothing to write.
+    pub(crate) fn in_memory(policy: Policy) -> Self {
+        let known = Known { before: Contents::blank(), latest: Contents::blank() };
+        Self {
+            file: None,
+            policy,
+            loaded: StorageState::default(),
+            known: Arc::new(watch::Sender::new(known)),
+            watching: Mutex::default(),
+        }
     }
 
     /// Puts the state into a fresh context: the file's, and after a crash of the browser what the session made of it.
@@ -104,7 +117,10 @@ impl Keeper {
             }
             errand.leave_blank(deadline.with_grace()).await?;
         }
-        there.cookies = Some(jar::read(&browser, context.id(), deadline.with_grace()).await?);
+        // A fresh context has no cookies but these.
+        if self.file.is_some() || !state.is_empty() {
+            there.cookies = Some(jar::read(&browser, context.id(), deadline.with_grace()).await?);
+        }
         self.known.send_modify(|known| {
             if again {
                 known.before.keep_what_is_in(&there);
@@ -113,7 +129,8 @@ impl Keeper {
             }
             known.latest.overlay(there);
         });
-        let watching = tokio::spawn(watch_over(Sight::of(context), Arc::clone(&self.known)));
+        let sight = Sight::of(context, self.file.is_some());
+        let watching = tokio::spawn(watch_over(sight, Arc::clone(&self.known)));
         *self.watching.lock().await = Some(AbortOnDropHandle::new(watching));
         Ok(())
     }
@@ -121,6 +138,9 @@ impl Keeper {
     /// Writes what the session changed into the file. Whatever cannot be found out or written stays as it is there.
     pub(crate) async fn save(&self, context: Option<&Context>) {
         drop(self.watching.lock().await.take());
+        let Some(file) = self.file.clone() else {
+            return;
+        };
         if let Some(context) = context.filter(|context| !context.is_gone()) {
             let found = collect(context, Deadline::after(COLLECT)).await;
             self.known.send_modify(|known| known.latest.overlay(found));
@@ -142,7 +162,6 @@ impl Keeper {
         if changes.is_empty() {
             return;
         }
-        let file = self.file.clone();
         let saved = tokio::task::spawn_blocking(move || file.update(|state| changes.apply(state))).await;
         match saved {
             Ok(Ok(())) => {}
@@ -157,21 +176,24 @@ struct Sight {
     connection: Connection,
     context: BrowserContextId,
     tabs: watch::Receiver<Tabs>,
+    /// Whether pages are looked into, or the cookies alone are read.
+    pages: bool,
 }
 
 impl Sight {
-    fn of(context: &Context) -> Self {
+    fn of(context: &Context, pages: bool) -> Self {
         Self {
             connection: context.instance().connection().clone(),
             context: context.id().clone(),
             tabs: context.tabs(),
+            pages,
         }
     }
 
     /// The cookies, and what open pages keep.
     async fn look(&self, deadline: Deadline) -> Contents {
         let browser = self.connection.browser();
-        let tabs = self.tabs.borrow().list.clone();
+        let tabs = if self.pages { self.tabs.borrow().list.clone() } else { Vec::new() };
         let pages = tabs.iter().filter_map(|tab| Some((tab, web_origin(tab)?)));
         let reading = pages.map(|(tab, origin)| async move {
             let items = errand::of_open_page(tab, &origin, deadline.at_most(PAGE)).await;
@@ -199,7 +221,7 @@ fn web_origin(tab: &Tab) -> Option<String> {
 /// Everything that a context keeps: what open pages have, and for origins that are not open any more what an empty
 /// document of theirs finds.
 async fn collect(context: &Context, deadline: Deadline) -> Contents {
-    let mut contents = Sight::of(context).look(deadline).await;
+    let mut contents = Sight::of(context, true).look(deadline).await;
     let visited = context.visited().borrow().clone();
     let closed: Vec<_> = visited.into_iter().filter(|origin| !contents.origins.contains_key(origin)).collect();
     if closed.is_empty() {

@@ -239,6 +239,10 @@ impl StorageState {
         self.other.extend(other.other);
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
     pub(super) fn of_cookies(cookies: Vec<Cookie>) -> Self {
         Self { cookies, ..Self::default() }
     }

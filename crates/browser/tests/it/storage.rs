@@ -374,6 +374,28 @@ async fn after_a_crash_the_fresh_browser_has_what_the_session_had_and_the_close_
 }
 
 #[tokio::test]
+async fn after_a_crash_a_session_without_a_file_has_its_cookies_still_and_nobody_elses() {
+    let marker = format!("Forgets/{}", std::process::id());
+    let site = TestSite::start().await;
+    let engine = Engine::new(EngineOptions { user_agent: Some(marker.clone()), ..options(open_policy()) });
+    let (session, other) = (open(&engine).await, open(&engine).await);
+    for (session, query) in [(&session, "mine=1&attributes=HttpOnly"), (&other, "theirs=1")] {
+        let tab = session.tab(None).await.unwrap();
+        go(&tab, &site.url(&format!("cookie/set?{query}"))).await;
+    }
+    // What is kept is looked at every second.
+    tokio::time::sleep(Duration::from_millis(1_500)).await;
+    for round in 0..2 {
+        kill(of_marker(&marker).unwrap());
+        gone(&session).await;
+        let tab = session.tab(None).await.unwrap();
+        go(&tab, &site.url("echo")).await;
+        assert_eq!(site.requests().last().unwrap().header("cookie"), Some("mine=1"), "round {round}");
+    }
+    engine.close().await;
+}
+
+#[tokio::test]
 async fn what_belongs_to_hosts_off_policy_stays_in_the_file_and_out_of_the_browser() {
     let kept = Kept::set().await;
     let other = kept.site.other_origin();
