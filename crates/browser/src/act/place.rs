@@ -17,7 +17,11 @@ const SCROLLS: usize = 4;
 
 /// The frames around an element, innermost first.
 pub(super) struct Surroundings {
+    /// Of the element's own frame.
+    world: World,
     holders: Vec<Holder>,
+    /// Another process draws the element's frame than draws the page.
+    elsewhere: bool,
 }
 
 /// A frame and the element of its parent that holds it.
@@ -63,7 +67,8 @@ impl Surroundings {
         }
         let holders = try_join_all(chain.into_iter().map(|(child, parent)| Holder::of(child, parent, deadline))).await;
         let holders = holders.map_err(|error| error.about_page(deadline))?;
-        Ok(Self { holders })
+        let elsewhere = aim.frame.session.id() != aim.tab.page().id();
+        Ok(Self { world: aim.world.clone(), holders, elsewhere })
     }
 
     /// Where a point of the element's frame is in the page, after scrolling the frames around it so that it is in view.
@@ -100,6 +105,21 @@ impl Surroundings {
             drawn.map_err(|error| error.about_page(deadline))?;
         }
         Ok(())
+    }
+
+    /// Whether the frame has seen the pointer come to a place. The browser finds a frame of another process where that was
+    /// drawn last, which may not be the place yet.
+    pub(super) async fn pointed(&self, place: &Place, deadline: Deadline) -> Result<bool, Error> {
+        #[derive(Deserialize)]
+        struct Answer {
+            pointed: bool,
+        }
+        if !self.elsewhere {
+            return Ok(true);
+        }
+        let Point { x, y } = place.points[0];
+        let answer = self.world.call::<_, Answer>("pointed", &json!({ "x": x, "y": y }), deadline).await;
+        Ok(answer.map_err(|error| error.about_page(deadline))?.pointed)
     }
 
     async fn locate(&self, point: Point, deadline: Deadline) -> Result<Place, Error> {

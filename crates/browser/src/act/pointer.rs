@@ -14,6 +14,8 @@ use crate::{Deadline, Error, Tab};
 
 /// How long a cover that is on its way out is waited for.
 const COVER_LEAVES: Duration = Duration::from_millis(330);
+/// How long a frame of another process is waited for to be where it was scrolled to, for the browser too.
+const FRAME_ARRIVES: Duration = Duration::from_secs(1);
 /// How often a covered place is looked at again.
 const LOOK_AGAIN: Duration = Duration::from_millis(25);
 /// How far from the element the first of two moves ends, in CSS pixels.
@@ -55,6 +57,7 @@ impl Reach {
     pub(super) async fn go(&self, aim: &Aim<'_>, ready: Ready, deadline: Deadline) -> Result<Reached, Error> {
         let surroundings = Surroundings::of(aim, deadline).await?;
         let patience = Instant::now() + COVER_LEAVES;
+        let arrival = Instant::now() + FRAME_ARRIVES;
         let mut ready = ready;
         let mut here = None;
         loop {
@@ -66,7 +69,12 @@ impl Reach {
             }
             match surroundings.meet(aim, &place, self.guard, deadline).await? {
                 Met::Target if ready.clear => {
-                    return Ok(Reached { place, followed: ready.followed });
+                    // A page may well keep the pointer's moves from us.
+                    if surroundings.pointed(&place, deadline).await? || Instant::now() >= arrival {
+                        return Ok(Reached { place, followed: ready.followed });
+                    }
+                    here = None;
+                    deadline.bound("the frame", tokio::time::sleep(LOOK_AGAIN)).await?;
                 }
                 Met::Cover(cover) if Instant::now() >= patience => {
                     return Err(Error::Obscured { target: aim.name(), cover });

@@ -194,6 +194,7 @@ const lands = (target, hit) => {
 
 const prepare = async ({ id, action = 'click', timeoutMs = 1500, watch: watched = false }) => {
   const end = now() + timeoutMs;
+  watchPointer();
   const mark = watched ? watch().mark : 0;
   let scrolled = false;
   let problem = null;
@@ -394,6 +395,20 @@ const drawn = async () => {
   await nextFrame();
   return {};
 };
+
+/** Where the pointer was seen last in this document. */
+const pointerSeen = { watched: false, x: NaN, y: NaN };
+const watchPointer = () => {
+  if (pointerSeen.watched || window.parent === window) return;
+  pointerSeen.watched = true;
+  listen(window, 'mousemove', (event) => {
+    if (isTrusted(event)) [pointerSeen.x, pointerSeen.y] = [event.clientX, event.clientY];
+  }, { capture: true, passive: true });
+};
+
+/** Whether the pointer was seen to arrive at a point of a frame: the browser finds frames of other processes where they were drawn
+ *  last, which may be elsewhere. */
+const pointed = ({ x, y }) => ({ pointed: Math.hypot(pointerSeen.x - x, pointerSeen.y - y) < 4 });
 
 /** Scrolls a point of an element into view, where it is out of the viewport or clipped by a scroller. */
 const reveal = ({ id, x, y }) => ({ scrolled: bring(elementOf(new Pass(100), id).element, { x, y }) });

@@ -20,13 +20,19 @@ const standGuard = (targets) => {
   const own = { outcome: 'none', cover: null };
   const look = (event) => {
     if (!isTrusted(event)) return;
+    // A press that is let go of elsewhere is no click.
+    if (own.outcome === 'pressed') {
+      if (!/up$/.test(event.type)) return;
+      own.outcome = 'target';
+      own.end();
+      return;
+    }
     if (own.outcome === 'none') {
       const [met] = pathOfEvent(event);
       // Of a closed shadow root the path shows only the host.
       const found = isElement(met) && closedRoots.has(met) ? deepestAt(event.clientX, event.clientY) : met;
       if (targets.some((target) => lands(target, found))) {
-        own.outcome = 'target';
-        own.end();
+        own.outcome = 'pressed';
         return;
       }
       own.outcome = 'other';
@@ -44,7 +50,8 @@ const standGuard = (targets) => {
   guard = own;
 };
 
-/** How the press ended: on the "target", on something "other" (and then it was swallowed), or "none" arrived. */
+/** How the press ended: on the "target", on something "other" (and then it was swallowed), "pressed" there and not let go of, or "none"
+ *  arrived. */
 const endGuard = () => {
   const own = guard;
   guard = null;

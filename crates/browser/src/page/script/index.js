@@ -52,7 +52,7 @@
 //     `via`: a visible label stands in for a hidden control. Errors as above.
 //   hit({id, x, y, guard?: bool}) → {hit: true} (with `guard` the next press is watched over, see guard.js) or {hit: false, cover: {id, line}, leaving: bool}; `leaving`: the cover is on its way out.
 //   viewport() → {width, height}: of this frame, in its own CSS px; reveal({id, x, y}) → {scrolled: bool}: scrolls a point of a
-//     frame owner into view; drawn() → {}: once it is on the screen; `bathy.name(element)` → id, for an owner that the protocol found
+//     frame owner into view; drawn() → {}: once it is on the screen; pointed({x, y}) → {pointed: bool}: the pointer was seen there; `bathy.name(element)` → id, for an owner that the protocol found
 //   focus({id}) → {focused: bool}
 //   fileInput({id}) → {id: number|null}: the file input that the element is, labels or holds
 //   fillSecret({id, value}) → {holds: bool}: set at once, in this document alone
@@ -71,7 +71,7 @@
 // WAITING AND CHANGES
 //   waitFor({text|textGone|id|gone: id, timeoutMs}) → {met: bool, waitedMs, line?}
 //   watch({last?}) → {mark}: starts to watch, with `last` as of the last look; settle({mark, maxChars?, timeoutMs?=300}) → {lines: ["+ …", "- …", "~ …"], more: n,
-//     quiet: bool, press: {outcome: "target"|"other"|"none", line?}, closing: bool, download?: {url, name}}: since mark, once the page has come to rest
+//     quiet: bool, press: {outcome: "target"|"pressed"|"other"|"none", line?}, closing: bool, download?: {url, name}}: since mark, once the page has come to rest
 //   stir({mark?, timeoutMs, enter?}) → {stirred: bool}: once something changes since mark
 //   layers() → {modal: line|null, focus: id|null, url, title, readyState}
 //   audit({}) → {nodes: [{path: [int], role, name}]}: for the oracle test against Chromium's accessibility tree
@@ -116,7 +116,7 @@ const audit = () => {
   return { nodes };
 };
 
-const functions = { fileInput, outline, observe, text, find, describe, frames, resolve, prepare, hit, viewport, reveal, drawn, focus, fillBegin, fillSecret, fillEnd, value, select, scroll, scrollPoint, scrolled, waitFor, watch, settle, stir, layers, audit };
+const functions = { fileInput, outline, observe, text, find, describe, frames, resolve, prepare, hit, viewport, reveal, drawn, pointed, focus, fillBegin, fillSecret, fillEnd, value, select, scroll, scrollPoint, scrolled, waitFor, watch, settle, stir, layers, audit };
 
 const answer = (problem) => {
   if (problem instanceof Refusal) {
