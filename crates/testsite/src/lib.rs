@@ -18,10 +18,12 @@
 //! - under `hidden/`, every text that a person cannot see begins with `secret`, every text that they can with `shown`;
 //! - pages under `act/` tell the site what really happened, by `report(…)` of `/report.js`; see [`Report`].
 //!
-//! [`Canary`] catches packets that should never have been sent, [`DnsDouble`] gives scripted answers to look-ups.
+//! [`Canary`] catches packets that should never have been sent, [`DnsDouble`] gives scripted answers to look-ups,
+//! [`SmallDisk`] is soon full.
 
 mod behaviours;
 mod canary;
+mod disk;
 mod dns;
 mod files;
 mod pages;
@@ -29,6 +31,7 @@ mod record;
 mod site;
 
 pub use canary::{Canary, Hit, Protocol};
+pub use disk::SmallDisk;
 pub use dns::{DnsDouble, Query, RecordType, Reply};
 pub use pages::{Page, page_names};
 pub use record::{RecordedRequest, Report};

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use bathy_testsite::TestSite;
+use bathy_testsite::{SmallDisk, TestSite};
 use serde_json::json;
 
 use crate::client::{Client, folder};
@@ -160,6 +160,36 @@ async fn a_server_that_is_killed_amid_downloads_leaves_no_part_of_them() {
         assert!(whole.contains(&(name.as_str(), bytes)), "{name} of {bytes} bytes");
     }
     assert!(names(&kept).contains(&"plain.bin".to_owned()));
+}
+
+#[tokio::test]
+async fn a_download_that_fills_the_disk_is_told_leaves_nothing_and_the_session_goes_on() {
+    let Some(disk) = SmallDisk::mount(120_000).unwrap() else { return };
+    let site = TestSite::start().await;
+    let artifacts = folder();
+    let flags = ["--allow-private-network", "--artifacts-dir", artifacts.path().to_str().unwrap()];
+    let mut client = Client::start_with(&flags, &[("TMPDIR", disk.path())]);
+    client.initialize().await;
+    client.ok("browser_navigate", json!({"url": site.url("forms/order.html")})).await;
+    // Where the browser writes downloads before they are ours.
+    client.ok("browser_navigate", json!({"url": site.url("files/slow.bin?pieces=400&size=1000000&ms=10")})).await;
+    let told = client.ok("browser_downloads", json!({"wait": true})).await;
+    assert!(told.contains("download 0: failed: the disk is full"), "{told}");
+    let begun = Instant::now();
+    let staged = || walk(disk.path()).into_iter().filter(|(path, _)| path.to_string_lossy().contains("/downloads/"));
+    while staged().next().is_some() {
+        assert!(begun.elapsed() < AFTER_DEATH, "{:?}", staged().collect::<Vec<_>>());
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert_eq!(names(artifacts.path()), Vec::<String>::new());
+    client.ok("browser_navigate", json!({"url": site.url("files/plain.bin")})).await;
+    let told = client.ok("browser_downloads", json!({"wait": true})).await;
+    assert!(told.contains("download 1: completed, 1000 bytes"), "{told}");
+    let page = client.ok("browser_read_text", json!({})).await;
+    assert!(page.contains("order.html"), "{page}");
+    assert_eq!(names(artifacts.path()), ["plain.bin"]);
+    client.end_input();
+    client.exit_code().await;
 }
 
 /// All files below a folder, with their sizes.

@@ -3,8 +3,9 @@
 use std::fs;
 
 use bathy_browser::{EngineOptions, Error, FindOptions, ScreenshotFormat, ScreenshotOptions, Target};
+use bathy_testsite::SmallDisk;
 
-use crate::support::{SmallDisk, Stage, open_policy, options, soon};
+use crate::support::{Stage, open_policy, options, soon};
 
 #[tokio::test]
 async fn a_picture_shows_the_viewport_the_page_or_an_element_and_is_a_file_of_ours() {
@@ -68,7 +69,7 @@ async fn a_page_is_printed_to_a_file_of_ours() {
 
 #[tokio::test]
 async fn a_full_disk_takes_no_picture_and_is_told_and_the_next_one_works() {
-    let Some(disk) = SmallDisk::mount() else { return };
+    let Some(disk) = SmallDisk::mount(64).unwrap() else { return };
     let artifacts_directory = Some(disk.path().to_owned());
     let stage = Stage::with(EngineOptions { artifacts_directory, ..options(open_policy()) }).await;
     stage.show("<p>A page that is small as a picture").await;

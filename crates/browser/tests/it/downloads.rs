@@ -10,10 +10,10 @@ use bathy_browser::{
 };
 use bathy_egress::Verdict;
 use bathy_policy::{Policy, PolicyConfig};
-use bathy_testsite::{Canary, Page};
+use bathy_testsite::{Canary, Page, SmallDisk};
 
 use crate::lifetime::processes::{arguments, comes_true, kill, of_marker};
-use crate::support::{SmallDisk, Stage, open_policy, options, soon};
+use crate::support::{Stage, open_policy, options, soon};
 
 /// How long something that must come is waited for.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -382,7 +382,7 @@ async fn a_page_that_begins_downloads_without_end_is_held_to_a_few() {
 
 #[tokio::test]
 async fn a_full_disk_is_told_and_leaves_nothing_torn() {
-    let Some(disk) = SmallDisk::mount() else { return };
+    let Some(disk) = SmallDisk::mount(64).unwrap() else { return };
     let small = disk.path().to_owned();
     let stage = Stage::with(EngineOptions { artifacts_directory: Some(small.clone()), ..options(open_policy()) }).await;
     let landed = stage.tab.navigate(&stage.site.url("download/big.bin?bytes=200000"), WaitUntil::Load, soon()).await;

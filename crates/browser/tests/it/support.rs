@@ -1,7 +1,5 @@
 //! Starts an engine, a site and a tab in one line.
 
-use std::path::Path;
-use std::process::Command;
 use std::time::Duration;
 
 use bathy_browser::{Containment, Deadline, Engine, EngineOptions, Session, SessionOptions, Tab, WaitUntil};
@@ -9,7 +7,6 @@ use bathy_chromium::Lookup;
 use bathy_egress::GateOptions;
 use bathy_policy::{Policy, PolicyConfig};
 use bathy_testsite::TestSite;
-use tempfile::TempDir;
 
 /// A budget that no honest call needs.
 pub(crate) fn soon() -> Deadline {
@@ -78,36 +75,5 @@ impl Stage {
         let url = stage.site.url(path);
         stage.tab.navigate(&url, WaitUntil::Load, soon()).await.unwrap();
         stage
-    }
-}
-
-/// A file system of 64 KiB, until it is dropped.
-pub(crate) struct SmallDisk {
-    folder: TempDir,
-}
-
-impl SmallDisk {
-    /// Nothing where this user may not mount one, which only root may.
-    #[expect(clippy::print_stdout, reason = "whoever runs the test is to see that it tested nothing")]
-    pub(crate) fn mount() -> Option<Self> {
-        let folder = tempfile::tempdir().unwrap();
-        let mut mount = Command::new("mount");
-        let mounted = mount.args(["-t", "tmpfs", "-o", "size=64k", "tmpfs"]).arg(folder.path()).output();
-        if mounted.is_ok_and(|output| output.status.success()) {
-            return Some(Self { folder });
-        }
-        println!("only root can make a small disk; nothing was tested");
-        None
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        self.folder.path()
-    }
-}
-
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        // A disk that is in use goes once it is not.
-        let _ = Command::new("umount").arg("--lazy").arg(self.folder.path()).output();
     }
 }
