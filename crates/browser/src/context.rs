@@ -60,7 +60,7 @@ impl Context {
         let browser = instance.connection().browser();
         let id = browser.call(create, COMMAND_TIMEOUT).await?.browser_context_id;
         let (events, roll) = instance.listen(&id);
-        let spare = Charter { session: SPARE.to_owned(), policy: nothing, viewport: None };
+        let spare = Charter { session: SPARE.to_owned(), policy: nothing, viewport: None, conceal: None };
         let (charter, charters) = watch::channel(Arc::new(spare));
         let (sender, tabs) = watch::channel(Tabs::default());
         let (active, activations) = mpsc::unbounded_channel();
@@ -105,10 +105,10 @@ impl Context {
         Ok(context)
     }
 
-    /// Gives the context to a session. Its pages have loaded nothing so far. A viewport holds for all tabs to come.
-    pub(crate) fn assign(&self, session: &str, policy: Policy, viewport: Option<(u32, u32)>) {
-        self.door.assign(session, policy.clone());
-        self.charter.send_replace(Arc::new(Charter { session: session.to_owned(), policy, viewport }));
+    /// Gives the context to a session. Its pages have loaded nothing so far. What it says holds for all tabs to come.
+    pub(crate) fn assign(&self, charter: Charter) {
+        self.door.assign(&*charter.session, charter.policy.clone());
+        self.charter.send_replace(Arc::new(charter));
     }
 
     pub(crate) fn instance(&self) -> &Arc<Instance> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bathy_cdp::CallError;
 use bathy_policy::Refusal;
 
-use crate::{Dialog, Ref};
+use crate::{Dialog, Ref, Unconcealed};
 
 /// Why a call failed. Texts of the page inside are raw: whoever shows them escapes and fences them.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -130,6 +130,9 @@ pub enum Error {
     /// A secret may not be typed into this document.
     #[error("the secret may not be typed here: {0}")]
     SecretRefused(String),
+    /// A picture or a print could show a text that must not be seen.
+    #[error("{0}")]
+    Unconcealed(Unconcealed),
     /// The operator's file for storage state cannot be used.
     #[error("the storage state cannot be used: {0}")]
     StorageState(String),

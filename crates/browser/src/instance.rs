@@ -16,7 +16,6 @@ use bathy_cdp::protocol::{SessionId, TargetId};
 use bathy_cdp::{Connection, Lane, Progress};
 use bathy_chromium::{Directories, FindError, LaunchOptions, Launched, Level, Process};
 use bathy_egress::Gate;
-use bathy_policy::Policy;
 use tokio::net::TcpListener;
 use tokio::sync::{Mutex, mpsc, oneshot};
 
@@ -25,6 +24,7 @@ use crate::context::Context;
 use crate::deadline::COMMAND_TIMEOUT;
 use crate::download::Staging;
 use crate::engine::EngineOptions;
+use crate::tab::Charter;
 use crate::tabs::Roll;
 use crate::upload::Uploads;
 use crate::{Error, engine};
@@ -233,18 +233,13 @@ impl Instance {
     }
 
     /// A context for a session: a warm one where there is one.
-    pub(crate) async fn context(
-        self: &Arc<Self>,
-        id: &str,
-        policy: Policy,
-        viewport: Option<(u32, u32)>,
-    ) -> Result<Context, Error> {
+    pub(crate) async fn context(self: &Arc<Self>, charter: Charter) -> Result<Context, Error> {
         let spare = self.spares.lock().await.pop();
         let context = match spare {
             Some(spare) if !spare.is_gone() => spare,
             _ => Context::create(self).await?,
         };
-        context.assign(id, policy, viewport);
+        context.assign(charter);
         self.refill();
         Ok(context)
     }

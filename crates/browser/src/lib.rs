@@ -14,6 +14,7 @@ mod download;
 mod engine;
 mod error;
 mod find;
+mod geometry;
 mod instance;
 mod navigation;
 mod page;
@@ -33,7 +34,7 @@ pub use act::{
     ScrollPosition, Selected, Target,
 };
 pub use bathy_chromium::{Backend, Containment, Level};
-pub use capture::{Picture, Screenshot, ScreenshotFormat, ScreenshotOptions};
+pub use capture::{Conceal, Label, Picture, Screenshot, ScreenshotFormat, ScreenshotOptions, Unconcealed};
 pub use context::FreshTab;
 pub use deadline::Deadline;
 pub use dialog::{Dialog, DialogKind};

@@ -33,12 +33,17 @@ impl Tab {
     /// Prints the page to a PDF and writes it as an artifact. Only a browser without a window prints.
     ///
     /// # Errors
-    /// [`Error::NeedsHeadless`], [`Error::Artifact`], [`Error::TimedOut`], [`Error::OffPolicy`], [`Error::DialogOpen`].
+    /// [`Error::NeedsHeadless`], [`Error::Artifact`], [`Error::TimedOut`], [`Error::OffPolicy`], [`Error::DialogOpen`],
+    /// [`Error::Unconcealed`] for a page that has in it what must not be seen.
     pub async fn pdf(&self, deadline: Deadline) -> Result<Pdf, Error> {
         if !self.is_headless() {
             return Err(Error::NeedsHeadless("printing to PDF"));
         }
         self.enter(deadline).await?;
+        let conceal = self.charter().conceal.clone();
+        if let Some(conceal) = &conceal {
+            conceal.check_print(self, deadline).await?;
+        }
         let print = PrintToPdf {
             print_background: Some(true),
             transfer_mode: Some("ReturnAsStream".to_owned()),
@@ -47,6 +52,10 @@ impl Tab {
         let printed = self.page().call(print, deadline.remaining()).await?;
         let handle = printed.stream.ok_or_else(|| Error::ActionFailed("the browser printed nothing".to_owned()))?;
         let stream = Stream { session: self.page().clone(), handle };
+        if let Some(conceal) = &conceal {
+            // It may have come while the page was printed.
+            conceal.check_print(self, deadline).await?;
+        }
         let mut artifact = self.artifacts().begin(ArtifactName::fresh("page", "pdf")).await?;
         let mut size = 0;
         loop {

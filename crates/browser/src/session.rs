@@ -13,9 +13,9 @@ use crate::context::{Context, FreshTab};
 use crate::engine::Lease;
 use crate::navigation::allowed;
 use crate::storage::Keeper;
-use crate::tab::is_blank;
+use crate::tab::{Charter, is_blank};
 use crate::tabs::{TabNews, Tabs};
-use crate::{Deadline, Download, Engine, Error, Tab};
+use crate::{Conceal, Deadline, Download, Engine, Error, Tab};
 
 /// What a session may be given.
 #[derive(Debug, Clone, Default)]
@@ -26,6 +26,8 @@ pub struct SessionOptions {
     pub viewport: Option<(u32, u32)>,
     /// A narrower allowlist.
     pub allowed_hosts: Option<Vec<HostPattern>>,
+    /// Finds what no picture and no PDF of its pages may show; without it nothing is looked for.
+    pub conceal: Option<Conceal>,
 }
 
 /// A tab as it is listed.
@@ -301,7 +303,8 @@ async fn context(
     keeper: &Keeper,
 ) -> Result<Arc<Context>, Error> {
     let viewport = options.viewport.filter(|viewport| *viewport != engine.options().viewport);
-    let context = engine.instance().await?.context(&options.id, policy.clone(), viewport).await?;
+    let (session, policy, conceal) = (options.id.clone(), policy.clone(), options.conceal.clone());
+    let context = engine.instance().await?.context(Charter { session, policy, viewport, conceal }).await?;
     keeper.restore(&context).await?;
     if let Some(viewport) = viewport {
         context.resize(viewport).await?;

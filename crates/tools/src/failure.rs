@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use bathy_browser::Error;
+use bathy_browser::{Error, Unconcealed};
 use bathy_policy::Refusal;
 use serde_json::{Value, json};
 
@@ -230,6 +230,15 @@ impl From<Error> for Failure {
                 .with_hint("Ask the operator to look at artifactsDir: it must be a folder that can be written, on a disk with room."),
             Error::SecretRefused(_) => Self::new(Code::HostNotAllowed, error)
                 .with_hint("Only the operator can allow a host for a secret; go on without it."),
+            Error::Unconcealed(reason) => Self::new(Code::ActionFailed, error).with_hint(match reason {
+                Unconcealed::Printed => {
+                    "Take browser_screenshot, which covers it, or go to a page that does not show what was typed."
+                }
+                Unconcealed::Moving => "Wait until the page rests and try again, or use browser_snapshot.",
+                Unconcealed::Astray | Unconcealed::Silent | Unconcealed::Excess => {
+                    "Use browser_snapshot or browser_read_text, which leave secrets out."
+                }
+            }),
             Error::StorageState(_) => Self::new(Code::LaunchFailed, error).with_hint(
                 "Only the operator can help: storageStatePath must name a good file, or one that is not there yet.",
             ),

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::target::{Aim, Point, words};
+use crate::geometry::{Map, Size};
 use crate::page::owners::{Owner, owner_of};
 use crate::tab::FrameState;
 use crate::world::{World, WorldError};
@@ -31,12 +32,6 @@ struct Holder {
     owner: Owner,
     /// Size of the held frame's viewport, in CSS pixels of its own.
     size: Size,
-}
-
-#[derive(Debug, Clone, Copy, Deserialize)]
-struct Size {
-    width: f64,
-    height: f64,
 }
 
 /// A point of an element in the viewport of its frame and of each frame around it, innermost first.
@@ -183,41 +178,9 @@ impl Holder {
     async fn map(&self, deadline: Deadline) -> Result<Map, WorldError> {
         let boxes = GetBoxModel { backend_node_id: Some(self.owner.node) };
         let quad = self.parent.session.call(boxes, deadline.remaining()).await?.model.content;
-        let [left, top, right, right_top, _, _, bottom, bottom_left] = quad[..] else {
-            return Err(WorldError::Broken("a quad is not of eight numbers".to_owned()));
-        };
-        let (width, height) = (self.size.width.max(1.0), self.size.height.max(1.0));
-        Ok(Map {
-            origin: Point { x: left, y: top },
-            along_x: Point { x: (right - left) / width, y: (right_top - top) / width },
-            along_y: Point { x: (bottom - left) / height, y: (bottom_left - top) / height },
-        })
-    }
-}
-
-/// An affine map: where the origin goes, and how far a step of one along each axis goes.
-struct Map {
-    origin: Point,
-    along_x: Point,
-    along_y: Point,
-}
-
-impl Map {
-    fn there(&self, point: Point) -> Point {
-        Point {
-            x: self.origin.x + self.along_x.x * point.x + self.along_y.x * point.y,
-            y: self.origin.y + self.along_x.y * point.x + self.along_y.y * point.y,
-        }
-    }
-
-    /// None where everything is drawn on one line.
-    fn back(&self, point: Point) -> Option<Point> {
-        let area = self.along_x.x * self.along_y.y - self.along_x.y * self.along_y.x;
-        let (x, y) = (point.x - self.origin.x, point.y - self.origin.y);
-        (area.abs() > f64::EPSILON).then(|| Point {
-            x: (x * self.along_y.y - y * self.along_y.x) / area,
-            y: (y * self.along_x.x - x * self.along_x.y) / area,
-        })
+        let quad = <[f64; 8]>::try_from(quad);
+        let quad = quad.map_err(|_| WorldError::Broken("a quad is not of eight numbers".to_owned()))?;
+        Ok(Map::onto(&quad, self.size))
     }
 }
 
@@ -252,23 +215,4 @@ async fn met(
 
 fn flat() -> Error {
     Error::ActionFailed("a frame around the element has no size".to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_turned_and_scaled_map_leads_back() {
-        let map = Map {
-            origin: Point { x: 10.0, y: 20.0 },
-            along_x: Point { x: 0.4, y: 0.3 },
-            along_y: Point { x: -0.3, y: 0.4 },
-        };
-        let point = Point { x: 7.0, y: -3.0 };
-        let back = map.back(map.there(point)).unwrap();
-        assert!((back.x - point.x).abs() < 1e-9 && (back.y - point.y).abs() < 1e-9);
-        let line = Map { along_y: map.along_x, ..map };
-        assert_eq!(line.back(point), None);
-    }
 }

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::Target;
 use super::delivery::unless_interrupted;
+pub(super) use crate::geometry::{Point, Rect};
 use crate::page::ScriptError;
 use crate::page::marks::with_refs;
 use crate::tab::FrameState;
@@ -63,26 +64,6 @@ pub(super) enum Kind {
     Frame,
     #[serde(other)]
     Other,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub(super) struct Point {
-    pub(super) x: f64,
-    pub(super) y: f64,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
-pub(super) struct Rect {
-    pub(super) x: f64,
-    pub(super) y: f64,
-    pub(super) width: f64,
-    pub(super) height: f64,
-}
-
-impl Rect {
-    pub(super) fn centre(&self) -> Point {
-        Point { x: self.x + self.width / 2.0, y: self.y + self.height / 2.0 }
-    }
 }
 
 impl<'a> Aim<'a> {

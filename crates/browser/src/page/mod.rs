@@ -1,6 +1,7 @@
 //! The page script and what Rust adds to it: numbers for elements across frames.
 
 pub(crate) mod asking;
+pub(crate) mod chart;
 pub(crate) mod cursors;
 pub(crate) mod inside;
 pub(crate) mod marks;
@@ -39,6 +40,8 @@ pub(crate) const SCRIPT: &str = concat!(
     include_str!("script/scroll.js"),
     include_str!("script/fill.js"),
     include_str!("script/changes.js"),
+    include_str!("script/labels.js"),
+    include_str!("script/writing.js"),
     include_str!("script/index.js"),
     "})();",
 );

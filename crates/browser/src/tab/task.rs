@@ -32,7 +32,7 @@ use crate::storage::{Visited, note_visit};
 use crate::tabs::{Roll, Tabs};
 use crate::upload::Uploads;
 use crate::world::World;
-use crate::{Deadline, Dialog, DialogKind};
+use crate::{Conceal, Deadline, Dialog, DialogKind};
 
 /// The gate's mark on its own answers; a site cannot set it.
 const GATE_HEADER: &str = bathy_egress::REFUSAL_HEADER;
@@ -49,6 +49,8 @@ pub(crate) struct Charter {
     pub(crate) policy: Policy,
     /// The size of its view in CSS pixels, where it is not the engine's.
     pub(crate) viewport: Option<(u32, u32)>,
+    /// What none of its pictures may show.
+    pub(crate) conceal: Option<Conceal>,
 }
 
 /// What the task needs to know of its surroundings.

@@ -13,6 +13,7 @@ mod lifetime;
 mod navigation;
 mod observing;
 mod outlining;
+mod pictures;
 mod policy;
 mod reading;
 mod seeing;

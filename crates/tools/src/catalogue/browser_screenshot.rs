@@ -1,12 +1,12 @@
 //! Takes a picture.
 
-use bathy_browser::{ScreenshotFormat, ScreenshotOptions, Target};
+use bathy_browser::{Label, ScreenshotFormat, ScreenshotOptions, Target};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Failure;
 use crate::action::Call;
-use crate::answer::{Image, Text};
+use crate::answer::{Image, Text, is_zero};
 use crate::target::RefArgument;
 use crate::tool::{About, Common, Effect, Output, PageTool, Tool};
 
@@ -17,10 +17,11 @@ inventory::submit!(Tool::in_session::<Screenshot>());
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Params {
-    /// Only this element.
     r#ref: Option<RefArgument>,
     full_page: Option<bool>,
     format: Option<Format>,
+    /// Draw refs on elements.
+    annotate: Option<bool>,
 }
 
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
@@ -48,8 +49,32 @@ struct Taken {
     /// CSS pixels at the end that no picture shows.
     #[serde(skip_serializing_if = "Option::is_none")]
     left_out: Option<u64>,
+    /// How many places are covered since they show secrets.
+    #[serde(skip_serializing_if = "is_zero")]
+    covered: usize,
+    /// What is labelled in it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    labels: Vec<Labelled>,
+    /// How many elements more could have been, at least.
+    #[serde(skip_serializing_if = "is_zero")]
+    unlabelled: usize,
+    /// Labels were asked for.
+    #[serde(skip)]
+    annotated: bool,
     #[serde(skip)]
     images: Vec<Image>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Labelled {
+    r#ref: String,
+    line: String,
+}
+
+impl From<Label> for Labelled {
+    fn from(label: Label) -> Self {
+        Self { r#ref: label.reference.to_string(), line: label.line }
+    }
 }
 
 impl PageTool for Screenshot {
@@ -57,7 +82,7 @@ impl PageTool for Screenshot {
         name: "browser_screenshot",
         aliases: &[],
         title: "Take a picture",
-        description: "Takes a picture of the view, the whole page or an element.",
+        description: "Takes a picture of the view, whole page or one element.",
         effect: Effect::Read,
         idempotent: true,
         verb: "screenshot",
@@ -75,12 +100,14 @@ impl PageTool for Screenshot {
         let options = ScreenshotOptions {
             target: params.r#ref.map(|reference| Target::Ref(reference.0)),
             full_page: params.full_page.unwrap_or_default(),
+            annotate: params.annotate.unwrap_or_default(),
             format: params.format.map(|format| match format {
                 Format::Png => ScreenshotFormat::Png,
                 Format::Jpeg => ScreenshotFormat::Jpeg,
                 Format::Webp => ScreenshotFormat::Webp,
             }),
         };
+        let annotated = options.annotate;
         let taken = call.tab().await?.screenshot(options, call.deadline()).await?;
         let mime_type = taken.mime_type;
         let first = Image { bytes: taken.bytes.into(), mime_type, path: taken.path.clone() };
@@ -96,6 +123,10 @@ impl PageTool for Screenshot {
             scale: (taken.scale < 1.0).then_some((taken.scale * 1000.0).round() / 1000.0),
             paths: if paths.len() > 1 { paths } else { Vec::new() },
             left_out: whole(taken.left_out),
+            covered: taken.covered,
+            labels: taken.labels.into_iter().map(Labelled::from).collect(),
+            unlabelled: usize::try_from(taken.unlabelled).unwrap_or(usize::MAX),
+            annotated,
             images,
         })
     }
@@ -119,7 +150,19 @@ impl Output for Taken {
                 "the last {left_out} CSS pixels of the page are not shown; scroll there and take the view"
             ));
         }
+        if self.covered > 0 {
+            text.fact("covered", format_args!("{} (places that show secrets)", self.covered));
+        }
+        if self.annotated && self.labels.is_empty() {
+            text.remark("nothing in it can be acted on");
+        }
         text.page(&self.url, &self.title);
+        for Labelled { r#ref: reference, line } in &self.labels {
+            text.page_line(format_args!("{reference} {line}"));
+        }
+        if self.unlabelled > 0 {
+            text.closing(format_args!("at least {} more have no label; take a smaller part", self.unlabelled));
+        }
     }
 
     fn images(&mut self) -> Vec<Image> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bathy_browser::{Engine, Session, SessionOptions};
+use bathy_browser::{Conceal, Engine, Session, SessionOptions};
 use rand::Rng;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
@@ -167,7 +167,8 @@ impl Registry {
         };
         let line = Line { turns: receiver, status, stop: stop.clone(), idle, is_used, opened_for_first };
         let label = wish.label.clone();
-        let opening = open_session(self.shared.engine.clone(), name.clone(), wish);
+        let conceal = self.shared.settings.secrets.conceal();
+        let opening = open_session(self.shared.engine.clone(), name.clone(), wish, conceal);
         let done = self.shared.tasks.spawn(queue::serve(line, opening, |session: Session| async move {
             session.close().await;
         }));
@@ -288,8 +289,8 @@ async fn run_beside(
     let _ = reply.send(outcome);
 }
 
-async fn open_session(engine: Engine, name: String, wish: Wish) -> Result<Session, Failure> {
-    let options = SessionOptions { id: name, viewport: wish.viewport, allowed_hosts: wish.allowed_hosts };
+async fn open_session(engine: Engine, name: String, wish: Wish, conceal: Option<Conceal>) -> Result<Session, Failure> {
+    let options = SessionOptions { id: name, viewport: wish.viewport, allowed_hosts: wish.allowed_hosts, conceal };
     Ok(engine.open_session(options).await?)
 }
 

@@ -52,12 +52,9 @@ impl Mask {
         if self.patterns.is_empty() {
             return text.to_owned();
         }
-        let mut ranges = self.found(text);
-        ranges.extend(self.parts(text));
-        ranges.sort_unstable();
         let mut masked = String::with_capacity(text.len());
         let mut end = 0;
-        for (from, to, owner) in ranges {
+        for (from, to, owner) in self.places(text) {
             if from >= end {
                 masked.push_str(&text[end..from]);
                 masked.push_str(&Secrets::placeholder(&self.names[owner]));
@@ -67,6 +64,14 @@ impl Mask {
         }
         masked.push_str(&text[end..]);
         masked
+    }
+
+    /// Where secrets are, in whatever form, and whose: from and to, in bytes.
+    pub(super) fn places(&self, text: &str) -> Vec<(usize, usize, usize)> {
+        let mut ranges = self.found(text);
+        ranges.extend(self.parts(text));
+        ranges.sort_unstable();
+        ranges
     }
 
     /// Every text in a value, numbers and names of members included.

@@ -8,7 +8,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use bathy_browser::SecretText;
+use bathy_browser::{Conceal, SecretText};
 use bathy_egress::LedgerEntry;
 
 pub use file::SecretsError;
@@ -77,6 +77,12 @@ impl Secrets {
     /// The text with every secret in it, in whatever form, replaced by its name.
     pub fn mask(&self, text: &str) -> String {
         self.shared.as_ref().map_or_else(|| text.to_owned(), |shared| shared.mask.text(text))
+    }
+
+    /// Finds them in what pages show, for pictures and prints; nothing where there are none.
+    pub(crate) fn conceal(&self) -> Option<Conceal> {
+        let shared = self.shared.as_ref().filter(|shared| !shared.list.is_empty()).map(Arc::clone)?;
+        Some(Conceal::new(move |text| shared.mask.places(text).into_iter().map(|(from, to, _)| from..to).collect()))
     }
 
     /// Masks what an entry of the ledger took over from pages and calls.

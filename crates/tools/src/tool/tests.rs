@@ -156,7 +156,7 @@ fn the_default_list_fits_into_ten_kilobytes() {
         })
         .collect();
     let size = json!({ "tools": list }).to_string().len();
-    assert!(size <= 10_240, "{size}");
+    assert!(size <= 10_000, "{size}");
 }
 
 #[test]

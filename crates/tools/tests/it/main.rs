@@ -7,6 +7,7 @@ mod answers;
 mod files;
 mod jobs;
 mod owners;
+mod pictures;
 mod secrets;
 mod sessions;
 mod support;

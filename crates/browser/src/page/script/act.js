@@ -125,8 +125,8 @@ const boxesOf = (element) => {
 };
 
 /** The part of a box that is in view: inside the viewport and inside each scroller and clip around it. */
-const visiblePart = (element, box) => {
-  let part = intersect(box, { left: 0, top: 0, right: window.innerWidth, bottom: window.innerHeight });
+const visiblePart = (element, box, view = { left: 0, top: 0, right: window.innerWidth, bottom: window.innerHeight }) => {
+  let part = intersect(box, view);
   let absolute = false;
   let style = getComputedStyle(element);
   if (style.position === 'fixed') return part;

@@ -8,7 +8,7 @@
 //     {ok: RESULT}  or  {error: {code, message, line?}}
 // codes: "stale" (the ref's element is gone), "none" (nothing matches), "invalid" (bad argument: selector, value),
 // "hidden", "disabled", "readonly", "unstable", "unreachable" (cannot be scrolled into view), "kind" (wrong sort of
-// element for this action), "option" (no such option; the message lists those that exist), "timeout".
+// element for this action), "option" (no such option; the message lists those that exist), "timeout", "excess" (too much text).
 //
 // IDS AND MARKS. An element is named by a local id, a positive integer of this document. Finished text (every `line`,
 // `lines`, `context`, `message`, `text`) has every string of the page escaped, and never holds a control character except
@@ -68,6 +68,15 @@
 //   scrollPoint({id?, direction}) → {pointX, pointY, step, x, y, maxX, maxY}: where a wheel event goes, most of a view, the place
 //   scrolled({id?, direction, x, y}) → {x, y, maxX, maxY, moved}: once the wheel's scroll from x, y has come to rest
 //   toggle state: describe({id}).states
+// PICTURES
+//   labels({area?: {x, y, width, height}, limit?=100, budgetMs?=1000}) → {labels: [{id, line, rect, point?}], more: n, frames: [id], view}
+//     what can be acted on and is drawn, not covered; `area` in coordinates of the whole page, or else what is in the viewport;
+//     `rect` in the viewport's coordinates; `point`: where it was met; view: {x, y, width, height}, the scroll position and the size
+//   stands({points: [{id, x, y}]}) → {stands: [bool]}: whether the frame owner is what is met there
+//   writing({print?: bool}) → {text, mark, view}, or "excess": all that the document has in writing, whether it shows or not;
+//     with `print`, also what only a print would have
+//   spots({mark, ranges: [[from, to]]}) → {rects: [{x, y, width, height}], astray: bool}: where parts of that text are drawn;
+//     `astray`: where some of it is drawn cannot be said
 // WAITING AND CHANGES
 //   waitFor({text|textGone|id|gone: id, timeoutMs}) → {met: bool, waitedMs, line?}
 //   watch({last?}) → {mark}: starts to watch, with `last` as of the last look; settle({mark, maxChars?, timeoutMs?=300}) → {lines: ["+ …", "- …", "~ …"], more: n,
@@ -116,7 +125,7 @@ const audit = () => {
   return { nodes };
 };
 
-const functions = { fileInput, outline, observe, text, find, describe, frames, resolve, prepare, hit, viewport, reveal, drawn, pointed, focus, fillBegin, fillSecret, fillEnd, value, select, scroll, scrollPoint, scrolled, waitFor, watch, settle, stir, layers, audit };
+const functions = { fileInput, outline, observe, text, find, describe, frames, resolve, prepare, hit, viewport, reveal, drawn, pointed, focus, fillBegin, fillSecret, fillEnd, value, select, scroll, scrollPoint, scrolled, waitFor, watch, settle, stir, layers, audit, labels, stands, writing, spots };
 
 const answer = (problem) => {
   if (problem instanceof Refusal) {
