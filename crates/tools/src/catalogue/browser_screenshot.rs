@@ -20,7 +20,7 @@ struct Params {
     r#ref: Option<RefArgument>,
     full_page: Option<bool>,
     format: Option<Format>,
-    /// Draw refs on elements.
+    /// Label with refs.
     annotate: Option<bool>,
 }
 
@@ -81,8 +81,8 @@ impl PageTool for Screenshot {
     const ABOUT: About = About {
         name: "browser_screenshot",
         aliases: &[],
-        title: "Take a picture",
-        description: "Takes a picture of the view, whole page or one element.",
+        title: "Screenshot",
+        description: "Takes a picture of the view, page or an element.",
         effect: Effect::Read,
         idempotent: true,
         verb: "screenshot",
