@@ -17,6 +17,9 @@ use crate::user::BrowserUser;
 /// The port on which the gate's socket listens inside a namespace, at every loopback address.
 pub const GATE_PORT: u16 = 3128;
 
+/// How long after the end of a browser its namespaces may still count against the machine's limits, where nothing is wrong.
+const NAMESPACES_RETURN: Duration = Duration::from_millis(300);
+
 /// The longest first answer that is read.
 const ANSWER_BYTES: usize = 64 * 1024;
 
@@ -166,6 +169,9 @@ pub async fn launch(options: LaunchOptions) -> Result<Launched, LaunchError> {
         Containment::Auto => match launch_at(options.clone(), Level::Kernel).await {
             Err(error) if error.leaves_browser_level() => {
                 tracing::warn!(%error, "no containment by the kernel; the browser level holds the browser");
+                if matches!(error, LaunchError::Exited { .. }) {
+                    tokio::time::sleep(NAMESPACES_RETURN).await;
+                }
                 Launched { shortfall: Some(error), ..launch_at(options.clone(), Level::Browser).await? }
             }
             result => result?,
