@@ -91,6 +91,12 @@ const ariaDisabled = (element) => {
 const INLINE = new Set(['inline', 'contents', 'ruby', 'ruby-text']);
 
 const learn = (pass, element, parent) => {
+  // Whether an area has a display of its own depends on the version of the browser; it is drawn on its picture in each.
+  const area = tagOf(element) === 'area' ? areaFacts(pass, element) : null;
+  if (area) {
+    pass.facts.set(element, area);
+    return area;
+  }
   const style = getComputedStyle(element);
   const display = style.display;
   const inline = INLINE.has(display);
@@ -117,11 +123,6 @@ const learn = (pass, element, parent) => {
   };
   pass.facts.set(element, facts);
   if (!facts.rendered) {
-    const area = tagOf(element) === 'area' ? areaFacts(pass, element) : null;
-    if (area) {
-      pass.facts.set(element, area);
-      return area;
-    }
     facts.visible = false;
     return facts;
   }
