@@ -84,7 +84,6 @@ impl Context {
             tabs: tabs.clone(),
             downloads: downloads.clone(),
             uploads: instance.uploads(&id),
-            headless: instance.is_headless(),
             roll,
         };
         tokio::spawn(follow(events, activations, sender, rules));

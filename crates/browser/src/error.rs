@@ -146,9 +146,6 @@ pub enum Error {
         /// Some of the files that can be.
         available: Vec<String>,
     },
-    /// A browser with a window cannot do this.
-    #[error("{0} needs a browser without a window")]
-    NeedsHeadless(&'static str),
     /// An artifact could not be written.
     #[error("{name} could not be written: {reason}")]
     Artifact {

@@ -64,7 +64,6 @@ pub(crate) struct Instance {
     /// The user that the browser runs as, where it is not ours.
     user: Option<u32>,
     uploads_directory: Option<PathBuf>,
-    headless: bool,
     max_download_bytes: u64,
     hold_documents: bool,
     user_agent: Option<Arc<str>>,
@@ -151,7 +150,6 @@ impl Instance {
             directories,
             user: process.user_id(),
             uploads_directory: options.uploads_directory.clone(),
-            headless: options.lookup.headless,
             max_download_bytes: options.max_download_bytes,
             user_agent,
             // A session may narrow its documents; what pages load besides stays as the operator lists it.
@@ -193,11 +191,6 @@ impl Instance {
     pub(crate) fn uploads(&self, context: &BrowserContextId) -> Arc<Uploads> {
         let source = self.uploads_directory.clone();
         Arc::new(Uploads::new(source, &self.directories.uploads(), &context.0, self.user))
-    }
-
-    /// Whether the browser has no window.
-    pub(crate) fn is_headless(&self) -> bool {
-        self.headless
     }
 
     /// The most bytes of a downloaded file.

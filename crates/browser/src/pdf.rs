@@ -30,15 +30,12 @@ pub struct Pdf {
 }
 
 impl Tab {
-    /// Prints the page to a PDF and writes it as an artifact. Only a browser without a window prints.
+    /// Prints the page to a PDF and writes it as an artifact.
     ///
     /// # Errors
-    /// [`Error::NeedsHeadless`], [`Error::Artifact`], [`Error::TimedOut`], [`Error::OffPolicy`], [`Error::DialogOpen`],
-    /// [`Error::Unconcealed`] for a page that has in it what must not be seen.
+    /// [`Error::Artifact`], [`Error::TimedOut`], [`Error::OffPolicy`], [`Error::DialogOpen`], [`Error::Unconcealed`] for
+    /// a page that has in it what must not be seen.
     pub async fn pdf(&self, deadline: Deadline) -> Result<Pdf, Error> {
-        if !self.is_headless() {
-            return Err(Error::NeedsHeadless("printing to PDF"));
-        }
         self.enter(deadline).await?;
         let conceal = self.charter().conceal.clone();
         if let Some(conceal) = &conceal {

@@ -224,8 +224,6 @@ impl From<Error> for Failure {
                 let names: Vec<_> = available.iter().map(|name| escape::quoted(name, 100)).collect();
                 failure.with_hint(format_args!("Give the bare name of one of these: {}.", names.join(", ")))
             }
-            Error::NeedsHeadless(_) => Self::new(Code::NotEnabled, error)
-                .with_hint("Only the operator can run the browser without a window (`headless`); browser_screenshot works."),
             Error::Artifact { .. } => Self::new(Code::ActionFailed, error)
                 .with_hint("Ask the operator to look at artifactsDir: it must be a folder that can be written, on a disk with room."),
             Error::SecretRefused(_) => Self::new(Code::HostNotAllowed, error)

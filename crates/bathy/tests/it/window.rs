@@ -70,6 +70,7 @@ async fn headless_false_opens_pages_in_a_window_under_a_display_and_says_so_wher
     assert!(agent.contains("Chrome/") && !agent.contains("Headless"), "{agent}");
     let picture = client.call("browser_screenshot", json!({})).await;
     assert!(picture["content"].as_array().unwrap().iter().any(|block| block["type"] == "image"), "{picture}");
+    assert!(client.ok("browser_pdf", json!({})).await.contains(".pdf"));
     let outline = client.ok("browser_navigate", json!({"url": site.url("forms/order.html"), "read": "outline"})).await;
     assert!(outline.contains("heading"), "{outline}");
     // The last window is not the end of the browser, nor is that of the session it belonged to.

@@ -86,7 +86,6 @@ struct Shared {
     siblings: watch::Receiver<Tabs>,
     downloads: Downloads,
     uploads: Arc<Uploads>,
-    headless: bool,
     roll: Roll,
     /// Which number stands for which element. Held across awaits on the page, hence asynchronous.
     refs: Mutex<RefTable>,
@@ -102,7 +101,7 @@ impl Tab {
         let (sender, state) = watch::channel(PageState::new(main, page.clone()));
         let (charter, ledger, artifacts) = (rules.charter.clone(), rules.ledger.clone(), rules.artifacts.clone());
         let (siblings, roll) = (rules.tabs.clone(), rules.roll.clone());
-        let (downloads, uploads, headless) = (rules.downloads.clone(), Arc::clone(&rules.uploads), rules.headless);
+        let (downloads, uploads) = (rules.downloads.clone(), Arc::clone(&rules.uploads));
         let events = lane.progress();
         tokio::spawn(task::run(page.clone(), lane, sender, rules));
         Self {
@@ -120,7 +119,6 @@ impl Tab {
                 siblings,
                 downloads,
                 uploads,
-                headless,
                 roll,
                 refs: Mutex::default(),
                 cursors: Mutex::default(),
@@ -241,10 +239,6 @@ impl Tab {
     /// What the context may upload.
     pub(crate) fn uploads(&self) -> &Arc<Uploads> {
         &self.shared.uploads
-    }
-
-    pub(crate) fn is_headless(&self) -> bool {
-        self.shared.headless
     }
 
     /// The downloads of the same context.

@@ -74,8 +74,6 @@ pub(crate) struct Rules {
     pub(crate) downloads: Downloads,
     /// What the context may upload.
     pub(crate) uploads: Arc<Uploads>,
-    /// Whether the browser has no window.
-    pub(crate) headless: bool,
     /// Whether that list is up to date.
     pub(crate) roll: Roll,
     /// Script for each new document, before the page's own.
