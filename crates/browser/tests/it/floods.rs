@@ -46,6 +46,8 @@ const FLOODS: &[(&str, &str)] = &[
         "starts workers",
         "<script>setInterval(() => new Worker(URL.createObjectURL(new Blob(['for(;;);']))), 100)</script>",
     ),
+    ("loops when it is asked whether it may be left", "<script>onbeforeunload = () => { for (;;); }</script>"),
+    ("loops as it is left", "<script>onpagehide = onunload = () => { for (;;); }</script>"),
 ];
 
 #[tokio::test]
