@@ -19,7 +19,7 @@
 //! - pages under `act/` tell the site what really happened, by `report(…)` of `/report.js`; see [`Report`].
 //!
 //! [`Canary`] catches packets that should never have been sent, [`DnsDouble`] gives scripted answers to look-ups,
-//! [`SmallDisk`] is soon full.
+//! [`SmallDisk`] is soon full, [`processes`] tells what runs and listens on this machine.
 
 mod behaviours;
 mod canary;
@@ -27,6 +27,7 @@ mod disk;
 mod dns;
 mod files;
 mod pages;
+pub mod processes;
 mod record;
 mod site;
 

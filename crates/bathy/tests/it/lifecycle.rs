@@ -1,10 +1,11 @@
 //! Starting, ending and dying.
 
-use std::collections::HashMap;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use bathy_testsite::processes::{arguments, below, field, is_alive, listening, signal, sockets, tree};
 use bathy_testsite::{SmallDisk, TestSite};
 use serde_json::json;
 
@@ -13,65 +14,16 @@ use crate::client::{Client, folder};
 /// What the product promises after a sudden death.
 const AFTER_DEATH: Duration = Duration::from_secs(3);
 
-/// A process by number and start, which together are never used twice.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Process {
-    id: u32,
-    started: String,
-    name: String,
-}
-
-fn processes() -> HashMap<u32, (u32, Process)> {
-    let entries = fs::read_dir("/proc").unwrap().flatten();
-    let ids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    ids.filter_map(|id| {
-        let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
-        let (front, rest) = stat.rsplit_once(')')?;
-        let fields: Vec<_> = rest.split_whitespace().collect();
-        if fields[0] == "Z" {
-            return None;
-        }
-        let name = front.split_once('(')?.1.to_owned();
-        Some((id, (fields[1].parse().ok()?, Process { id, started: fields[19].to_owned(), name })))
-    })
-    .collect()
-}
-
-/// All processes below this one.
-fn below(root: u32) -> Vec<Process> {
-    let all = processes();
-    let mut found = Vec::new();
-    let mut parents = vec![root];
-    while let Some(parent) = parents.pop() {
-        for (id, (of, process)) in &all {
-            if *of == parent {
-                parents.push(*id);
-                found.push(process.clone());
-            }
-        }
-    }
-    found
-}
-
-fn alive(process: &Process) -> bool {
-    processes().get(&process.id).is_some_and(|(_, now)| now == process)
-}
-
-fn signal(name: &str, id: u32) {
-    let sent = std::process::Command::new("kill").args([&format!("-{name}"), &id.to_string()]).status().unwrap();
-    assert!(sent.success());
-}
-
 fn names(folder: &Path) -> Vec<String> {
     fs::read_dir(folder).unwrap().flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
 /// Waits until nothing of the server is left: no process, no file.
-async fn nothing_left(processes: &[Process], temporary: &Path) {
+async fn nothing_left(processes: &BTreeSet<u32>, temporary: &Path) {
     let begun = Instant::now();
     loop {
         let (alive, left): (Vec<_>, _) =
-            (processes.iter().filter(|process| alive(process)).collect(), names(temporary));
+            (processes.iter().filter(|process| is_alive(**process)).collect(), names(temporary));
         if alive.is_empty() && left.is_empty() {
             return;
         }
@@ -81,7 +33,7 @@ async fn nothing_left(processes: &[Process], temporary: &Path) {
 }
 
 /// A server that has a page open, all its processes, and the folder for its temporary files.
-async fn at_work(site: &TestSite) -> (Client, Vec<Process>, tempfile::TempDir) {
+async fn at_work(site: &TestSite) -> (Client, BTreeSet<u32>, tempfile::TempDir) {
     let temporary = folder();
     let mut client = Client::start_with(&["--allow-private-network"], &[("TMPDIR", temporary.path())]);
     client.initialize().await;
@@ -218,13 +170,11 @@ async fn a_server_that_never_spoke_ends_cleanly_too() {
 async fn a_browser_that_is_killed_gives_one_clear_error_and_then_works() {
     let site = TestSite::start().await;
     let (mut client, processes, _temporary) = at_work(&site).await;
-    let browser =
-        processes.iter().filter(|process| process.name.contains("chrom") || process.name.contains("headless"));
-    for process in browser {
-        if alive(process) {
-            signal("KILL", process.id);
-        }
-    }
+    let is_browser =
+        |id: &u32| field(*id, "Name").is_some_and(|name| name.contains("chrom") || name.contains("headless"));
+    // The children of one that was killed may be gone before it is their turn.
+    let browser = processes.into_iter().find(is_browser).unwrap();
+    signal("KILL", browser);
     let failure = client.err("browser_read_text", json!({})).await;
     assert!(failure.starts_with("BROWSER_CLOSED"), "{failure}");
     let answer = client.ok("browser_navigate", json!({"url": site.url("forms/order.html")})).await;
@@ -259,26 +209,11 @@ async fn nothing_listens_on_the_machine() {
     let site = TestSite::start().await;
     let mut client = Client::open_with(&["--allow-private-network", "--containment", "kernel"]).await;
     client.ok("browser_navigate", json!({"url": site.url("forms/order.html")})).await;
-    let mut sockets = sockets_of(client.id());
-    for process in below(client.id()) {
-        sockets.extend(sockets_of(process.id));
-    }
     // In our network namespace; the gate listens in the browser's.
-    for table in ["/proc/net/tcp", "/proc/net/tcp6"] {
-        for line in fs::read_to_string(table).unwrap_or_default().lines().skip(1) {
-            let fields: Vec<_> = line.split_whitespace().collect();
-            let listening = fields[3] == "0A";
-            assert!(!(listening && sockets.contains(&fields[9].to_owned())), "{line}");
-        }
+    let listening = listening();
+    assert!(!listening.is_empty(), "the test site listens, for one");
+    for process in tree(client.id()) {
+        let common: Vec<u64> = sockets(process).intersection(&listening).copied().collect();
+        assert!(common.is_empty(), "{:?} listens on {:?}", arguments(process), common);
     }
-}
-
-fn sockets_of(id: u32) -> Vec<String> {
-    let files = fs::read_dir(format!("/proc/{id}/fd")).into_iter().flatten().flatten();
-    files
-        .filter_map(|file| {
-            let target = fs::read_link(file.path()).ok()?;
-            Some(target.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.to_owned())
-        })
-        .collect()
 }

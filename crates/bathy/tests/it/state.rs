@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use bathy_testsite::TestSite;
+use bathy_testsite::processes::signal;
 use serde_json::{Value, json};
 
 use crate::client::{Client, bathy, folder, text};
@@ -58,10 +59,7 @@ async fn every_way_in_which_a_session_ends_keeps_what_it_got_and_what_others_got
             "input" => client.end_input(),
             "stop" => drop(client.ok("browser_session_stop", json!({})).await),
             "idle" => comes_to_be(|| cookies(&kept).contains(&"idle".to_owned())).await,
-            signal => {
-                let arguments = [format!("-{signal}"), client.id().to_string()];
-                assert!(std::process::Command::new("kill").args(arguments).status().unwrap().success());
-            }
+            name => signal(name, client.id()),
         }
         if way == "input" || way == "TERM" {
             assert_eq!(client.exit_code().await, Some(0), "{way}");

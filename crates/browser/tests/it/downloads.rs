@@ -10,10 +10,10 @@ use bathy_browser::{
 };
 use bathy_egress::Verdict;
 use bathy_policy::{Policy, PolicyConfig};
+use bathy_testsite::processes::{arguments, browser_naming, signal};
 use bathy_testsite::{Canary, Page, SmallDisk};
 
-use crate::lifetime::processes::{arguments, comes_true, kill, of_marker};
-use crate::support::{Stage, open_policy, options, soon};
+use crate::support::{Stage, comes_true, open_policy, options, soon};
 
 /// How long something that must come is waited for.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -87,7 +87,7 @@ async fn marked(folder: &Path, max_download_bytes: u64) -> (Stage, u32) {
         ..options(open_policy())
     })
     .await;
-    let browser = of_marker(&marker).unwrap();
+    let browser = browser_naming(&marker).unwrap();
     (stage, browser)
 }
 
@@ -410,7 +410,7 @@ async fn after_the_browser_crashed_the_session_still_knows_its_downloads() {
     stage.tab.navigate(&endless, WaitUntil::Load, soon()).await.unwrap();
     let staged = staging(browser);
     assert!(staged.exists());
-    kill(browser);
+    signal("KILL", browser);
     assert!(comes_true(PATIENCE, || !staged.exists()).await);
     assert!(matches!(stage.session.tab(None).await, Err(Error::BrowserGone(_))));
     let tab = stage.session.tab(None).await.unwrap();

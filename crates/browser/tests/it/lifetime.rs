@@ -1,19 +1,16 @@
 //! What a browser leaves behind, and what becomes of calls when it goes.
 
-pub(crate) mod processes;
-
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use bathy_browser::{Containment, Deadline, Engine, EngineOptions, Error, Session, SessionOptions, Tab, WaitUntil};
 use bathy_testsite::TestSite;
-
-use crate::support::{open_policy, options, soon};
-use processes::{
-    arguments, comes_true, is_alive, kill, listening, memory, of_marker, own_memory, processes_naming, resume, sockets,
-    stop, tree,
+use bathy_testsite::processes::{
+    arguments, browser_naming, is_alive, listening, listening_ports, memory, naming, own_memory, signal, sockets, tree,
 };
+
+use crate::support::{comes_true, open_policy, options, soon};
 
 /// What the product promises to be gone after an end of whatever kind.
 const AFTERWARDS: Duration = Duration::from_secs(3);
@@ -56,7 +53,7 @@ impl Marked {
 
     /// The id of the browser's main process.
     fn browser(&self) -> u32 {
-        of_marker(&self.marker).expect("a browser that runs")
+        browser_naming(&self.marker).expect("a browser that runs")
     }
 
     fn home(&self) -> PathBuf {
@@ -78,7 +75,7 @@ async fn open(engine: &Engine, id: &str) -> Session {
 async fn nothing_is_left(processes: BTreeSet<u32>, home: PathBuf) -> bool {
     let name = home.to_string_lossy().into_owned();
     comes_true(AFTERWARDS, || {
-        !processes.iter().any(|process| is_alive(*process)) && !home.exists() && processes_naming(&name).is_empty()
+        !processes.iter().any(|process| is_alive(*process)) && !home.exists() && naming(&name).is_empty()
     })
     .await
 }
@@ -131,7 +128,7 @@ async fn a_browser_that_is_killed_in_the_middle_of_a_call_is_told_of_once_and_re
     };
     let killing = async {
         marked.site.wait_request(|request| request.path == "/hang", AFTERWARDS).await.unwrap();
-        kill(browser);
+        signal("KILL", browser);
         Instant::now()
     };
     let (loaded, killed) = tokio::join!(load, killing);
@@ -148,7 +145,7 @@ async fn a_browser_that_is_killed_in_the_middle_of_a_call_is_told_of_once_and_re
 async fn a_browser_that_is_killed_between_calls_is_told_of_once_in_each_session() {
     let marked = Marked::set().await;
     let second = open(&marked.engine, "second").await;
-    kill(marked.browser());
+    signal("KILL", marked.browser());
     for session in [&marked.session, &second] {
         let deadline = Instant::now() + AFTERWARDS;
         // The end is noticed a moment after it came.
@@ -177,7 +174,7 @@ async fn a_page_whose_process_dies_harms_no_other() {
     marked.show(&bystander, "<title>Bystander</title>").await.unwrap();
     let victims: BTreeSet<u32> = before.intersection(&renderers(marked.browser())).copied().collect();
     for victim in victims {
-        kill(victim);
+        signal("KILL", victim);
     }
     let deadline = Instant::now() + AFTERWARDS;
     let error = loop {
@@ -212,7 +209,7 @@ async fn a_page_whose_process_dies_in_the_middle_of_an_action_says_so_and_can_be
         let pressed = marked.site.wait_report(|report| report.is("mousedown", "it"), AFTERWARDS).await;
         assert!(pressed.is_some());
         for renderer in renderers(marked.browser()) {
-            kill(renderer);
+            signal("KILL", renderer);
         }
     });
     let error = error.unwrap_err();
@@ -317,12 +314,12 @@ async fn a_browser_that_hangs_costs_a_call_its_deadline_and_works_again_when_it_
     let marked = Marked::set().await;
     let browser = marked.browser();
     let url = marked.site.page("<title>Later</title>");
-    stop(browser);
+    signal("STOP", browser);
     let began = Instant::now();
     let deadline = Deadline::after(Duration::from_millis(800));
     let error = marked.tab.navigate(&url, WaitUntil::Load, deadline).await.unwrap_err();
     let elapsed = began.elapsed();
-    resume(browser);
+    signal("CONT", browser);
     assert!(matches!(error, Error::TimedOut { .. }), "{error:?}");
     assert!(elapsed < Duration::from_millis(2_500), "{elapsed:?}");
     marked.tab.navigate(&url, WaitUntil::Load, soon()).await.unwrap();
@@ -334,7 +331,7 @@ async fn a_browser_that_hangs_can_be_killed_and_closed() {
     let marked = Marked::set().await;
     let (browser, home) = (marked.browser(), marked.home());
     let processes = tree(browser);
-    stop(browser);
+    signal("STOP", browser);
     let began = Instant::now();
     marked.engine.close().await;
     assert!(began.elapsed() < AFTERWARDS, "{:?}", began.elapsed());
@@ -357,7 +354,7 @@ async fn nothing_listens_on_the_machine_when_the_kernel_holds_the_browser() {
     }
     // Our own process serves the test site and its DNS; the gate's socket is in the browser's namespace.
     let addresses = marked.site.addresses();
-    let ours = processes::listening_ports(&sockets(std::process::id()));
+    let ours = listening_ports(&sockets(std::process::id()));
     let strangers: BTreeSet<u16> = ours.into_iter().filter(|port| *port == bathy_chromium::GATE_PORT).collect();
     assert!(strangers.is_empty() && addresses.len() == 3, "{strangers:?}");
 }

@@ -9,9 +9,9 @@ use bathy_browser::{
 };
 use bathy_policy::{Policy, PolicyConfig};
 use bathy_testsite::TestSite;
+use bathy_testsite::processes::{browser_naming, signal};
 use serde_json::{Value, json};
 
-use crate::lifetime::processes::{kill, of_marker};
 use crate::support::{open_policy, options, soon};
 
 /// A site, a file, and engines whose sessions keep their state in it.
@@ -334,7 +334,7 @@ async fn a_good_file_survives_every_session_that_has_nothing_to_add() {
     let marker = format!("Dies/{}", std::process::id());
     let dying = kept.engine_with(open_policy(), Some(marker.clone()));
     let session = open(&dying).await;
-    kill(of_marker(&marker).unwrap());
+    signal("KILL", browser_naming(&marker).unwrap());
     gone(&session).await;
     session.close().await;
     dying.close().await;
@@ -363,7 +363,7 @@ async fn after_a_crash_the_fresh_browser_has_what_the_session_had_and_the_close_
     }
     // What is kept is looked at every second.
     tokio::time::sleep(Duration::from_millis(2_500)).await;
-    kill(of_marker(&marker).unwrap());
+    signal("KILL", browser_naming(&marker).unwrap());
     gone(&session).await;
     let tab = session.tab(None).await.unwrap();
     let text = told(&tab, &kept.site.url("storage/keep.html")).await;
@@ -386,7 +386,7 @@ async fn after_a_crash_a_session_without_a_file_has_its_cookies_still_and_nobody
     // What is kept is looked at every second.
     tokio::time::sleep(Duration::from_millis(1_500)).await;
     for round in 0..2 {
-        kill(of_marker(&marker).unwrap());
+        signal("KILL", browser_naming(&marker).unwrap());
         gone(&session).await;
         let tab = session.tab(None).await.unwrap();
         go(&tab, &site.url("echo")).await;

@@ -1,6 +1,6 @@
 //! Starts an engine, a site and a tab in one line.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bathy_browser::{Containment, Deadline, Engine, EngineOptions, Session, SessionOptions, Tab, WaitUntil};
 use bathy_chromium::Lookup;
@@ -11,6 +11,18 @@ use bathy_testsite::TestSite;
 /// A budget that no honest call needs.
 pub(crate) fn soon() -> Deadline {
     Deadline::after(Duration::from_secs(20))
+}
+
+/// Waits until `condition` holds; what it takes is bounded, what it returns is whether it came to hold.
+pub(crate) async fn comes_true(within: Duration, mut condition: impl FnMut() -> bool) -> bool {
+    let until = Instant::now() + within;
+    while !condition() {
+        if Instant::now() > until {
+            return false;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    true
 }
 
 /// A policy that opens everything, as tests on loopback need.

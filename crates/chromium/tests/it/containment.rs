@@ -4,9 +4,10 @@ use std::net::{IpAddr, TcpListener, UdpSocket};
 use std::time::{Duration, Instant};
 
 use bathy_chromium::{Containment, GATE_PORT, LaunchError, Level, launch};
+use bathy_testsite::processes::{arguments, field, tree};
 use serde_json::json;
 
-use crate::support::{self, Driven, PATIENCE, arguments, field, is_root, options, parent, tree};
+use crate::support::{self, Driven, PATIENCE, is_root, options, parent};
 
 #[tokio::test]
 async fn inside_the_namespace_there_is_nothing_but_loopback() {

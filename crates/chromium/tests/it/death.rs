@@ -4,9 +4,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use bathy_chromium::{Containment, Ending, LaunchError, LaunchOptions, launch};
+use bathy_testsite::processes::{is_alive, naming, signal, tree};
 
 use crate::helper::command;
-use crate::support::{self, Driven, PATIENCE, comes_true, is_alive, options, parent, processes_naming, tree};
+use crate::support::{self, Driven, PATIENCE, comes_true, options, parent};
 
 /// What the product promises.
 const AFTER_DEATH: Duration = Duration::from_secs(3);
@@ -32,7 +33,7 @@ async fn a_browser_that_does_not_end_when_asked_is_ended() {
     let parent = parent();
     let driven = Driven::launch(options(Containment::Auto, parent.path())).await;
     let processes = tree(driven.id());
-    stop(driven.id());
+    signal("STOP", driven.id());
     let begun = Instant::now();
     let exit = driven.launched.process.close(Duration::from_millis(100)).await;
     assert_eq!(exit.ending, Ending::Signal(9));
@@ -172,20 +173,11 @@ async fn what_a_dead_launch_left_is_swept_and_what_lives_is_not() {
 /// What is in a parent directory, and how many processes name it. Helpers name it too, but are dead or ourselves.
 fn left(parent: &Path) -> (Vec<String>, usize) {
     let names = fs::read_dir(parent).unwrap().flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
-    (names.collect(), processes_naming(parent.to_str().unwrap()).into_iter().filter(|id| is_alive(*id)).count())
+    (names.collect(), naming(parent.to_str().unwrap()).into_iter().filter(|id| is_alive(*id)).count())
 }
 
 fn browser_of(helper: &mut std::process::Child) -> u32 {
     let lines = BufReader::new(helper.stdout.take().unwrap()).lines();
     let said = lines.map_while(Result::ok).find_map(|line| Some(line.split_once("outcome: ")?.1.to_owned()));
     said.unwrap().parse().unwrap()
-}
-
-fn stop(process: u32) {
-    signal("STOP", process);
-}
-
-fn signal(name: &str, process: u32) {
-    let status = std::process::Command::new("/bin/kill").args(["-s", name, &process.to_string()]).status();
-    assert!(status.unwrap().success());
 }

@@ -3,9 +3,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use bathy_chromium::{Backend, Containment, Environment, LaunchError, Level, Lookup, Outcome, examine, find, launch};
+use bathy_testsite::processes::{field, tree};
 
 use crate::helper::{outcome, outcome_where};
-use crate::support::{Driven, PATIENCE, field, is_root, options, parent, tree};
+use crate::support::{Driven, PATIENCE, is_root, options, parent};
 
 #[test]
 fn an_ordinary_user_gets_either_level() {

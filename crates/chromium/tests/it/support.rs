@@ -1,4 +1,3 @@
-use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -111,48 +110,6 @@ impl Driven {
     }
 }
 
-/// A process and everything below it.
-pub(crate) fn tree(root: u32) -> BTreeSet<u32> {
-    let parents: Vec<(u32, u32)> = processes().filter_map(|id| Some((id, parent_of(id)?))).collect();
-    let mut found = BTreeSet::from([root]);
-    loop {
-        let before = found.len();
-        for (id, parent) in &parents {
-            if found.contains(parent) {
-                found.insert(*id);
-            }
-        }
-        if found.len() == before {
-            return found;
-        }
-    }
-}
-
-/// The processes that were started with `text` somewhere in their arguments or environment.
-pub(crate) fn processes_naming(text: &str) -> Vec<u32> {
-    let names = |id: u32, file: &str| {
-        fs::read(format!("/proc/{id}/{file}"))
-            .is_ok_and(|content| content.windows(text.len()).any(|part| part == text.as_bytes()))
-    };
-    processes().filter(|id| names(*id, "cmdline") || names(*id, "environ")).collect()
-}
-
-pub(crate) fn is_alive(id: u32) -> bool {
-    field(id, "State").is_some_and(|state| !state.starts_with('Z'))
-}
-
-/// A line of `/proc/ID/status`.
-pub(crate) fn field(id: u32, name: &str) -> Option<String> {
-    let status = fs::read_to_string(format!("/proc/{id}/status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
-    Some(line.trim().to_owned())
-}
-
-pub(crate) fn arguments(id: u32) -> Vec<String> {
-    let line = fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
-    line.split(|byte| *byte == 0).map(|part| String::from_utf8_lossy(part).into_owned()).collect()
-}
-
 /// Waits until `condition` holds; what it takes is bounded, what it returns is whether it came to hold.
 pub(crate) fn comes_true(within: Duration, mut condition: impl FnMut() -> bool) -> bool {
     let until = Instant::now() + within;
@@ -163,12 +120,4 @@ pub(crate) fn comes_true(within: Duration, mut condition: impl FnMut() -> bool) 
         std::thread::sleep(Duration::from_millis(20));
     }
     true
-}
-
-fn processes() -> impl Iterator<Item = u32> {
-    fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-}
-
-fn parent_of(id: u32) -> Option<u32> {
-    field(id, "PPid")?.parse().ok()
 }

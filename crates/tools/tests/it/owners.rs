@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use bathy_testsite::processes::{arguments, below, listening, sockets};
 use bathy_tools::{Code, Settings};
 use serde_json::json;
 
@@ -125,37 +126,8 @@ async fn fifty_owners_that_vanish_leave_nothing_in_the_browser() {
 
 /// How many pages the browsers of this process show, each in a process of its own.
 fn renderers() -> usize {
-    below(std::process::id())
-        .into_iter()
-        .filter(|id| {
-            let line = std::fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
-            String::from_utf8_lossy(&line).contains("--type=renderer")
-        })
-        .count()
-}
-
-fn below(root: u32) -> Vec<u32> {
-    let processes: Vec<(u32, u32)> = std::fs::read_dir("/proc")
-        .unwrap()
-        .flatten()
-        .filter_map(|entry| {
-            let id: u32 = entry.file_name().to_str()?.parse().ok()?;
-            let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
-            let (_, rest) = stat.rsplit_once(')')?;
-            let mut fields = rest.split_whitespace();
-            let alive = fields.next()? != "Z";
-            Some((id, fields.next()?.parse().ok()?)).filter(|_| alive)
-        })
-        .collect();
-    let mut found = Vec::new();
-    let mut parents = vec![root];
-    while let Some(parent) = parents.pop() {
-        let children = processes.iter().filter(|(_, of)| *of == parent).map(|(id, _)| *id);
-        let known = found.len();
-        found.extend(children);
-        parents.extend_from_slice(&found[known..]);
-    }
-    found
+    let is_renderer = |id: &u32| arguments(*id).iter().any(|argument| argument == "--type=renderer");
+    below(std::process::id()).iter().filter(|id| is_renderer(id)).count()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -272,11 +244,10 @@ async fn fifty_rounds_of_opening_and_closing_leave_no_process_folder_socket_port
     stage.toolbox.close().await;
 }
 
-/// The home of the browser whose main process this is. Chromium writes its arguments anew, with spaces between them.
+/// The home of the browser whose main process this is.
 fn profile(id: u32) -> Option<PathBuf> {
-    let line = std::fs::read(format!("/proc/{id}/cmdline")).ok()?;
-    let arguments = String::from_utf8_lossy(&line).into_owned();
-    let profile = arguments.split(['\0', ' ']).find_map(|argument| argument.strip_prefix("--user-data-dir="))?;
+    let arguments = arguments(id);
+    let profile = arguments.iter().find_map(|argument| argument.strip_prefix("--user-data-dir="))?;
     Path::new(profile).ancestors().nth(2).map(Path::to_owned)
 }
 
@@ -293,21 +264,13 @@ struct Holdings {
 
 impl Holdings {
     fn now() -> Self {
-        let links = std::fs::read_dir("/proc/self/fd").unwrap().flatten();
-        let targets: Vec<_> = links.map(|link| std::fs::read_link(link.path()).unwrap_or_default()).collect();
-        let sockets: Vec<_> = targets.iter().filter_map(|target| target.to_str()?.strip_prefix("socket:[")).collect();
-        let is_ours = |inode: &str| sockets.iter().any(|socket| socket.strip_suffix(']') == Some(inode));
-        let listens = |line: &&str| {
-            let fields: Vec<_> = line.split_whitespace().collect();
-            fields.get(3) == Some(&"0A") && fields.get(9).is_some_and(|inode| is_ours(inode))
-        };
-        let tables = ["/proc/self/net/tcp", "/proc/self/net/tcp6"].map(|table| std::fs::read_to_string(table).unwrap());
+        let ours = std::process::id();
         let memory = std::fs::read_to_string("/proc/self/smaps_rollup").unwrap();
         let private = memory.lines().filter(|line| line.starts_with("Private_"));
         Self {
-            descriptors: targets.len(),
+            descriptors: std::fs::read_dir("/proc/self/fd").unwrap().count(),
             threads: std::fs::read_dir("/proc/self/task").unwrap().count(),
-            listening: tables.iter().flat_map(|table| table.lines()).filter(listens).count(),
+            listening: sockets(ours).intersection(&listening()).count(),
             kilobytes: private.map(|line| line.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap()).sum(),
         }
     }
