@@ -15,6 +15,8 @@ use crate::{Deadline, Dialog, Download, Error, Tab};
 const STALLED: Duration = Duration::from_millis(1_500);
 /// A document that cannot be read and has waited for nothing for so long is held up by a script of its own.
 const STUCK: Duration = Duration::from_secs(4);
+/// How long a page may take to let go before it is looked whether its own handlers of that loop.
+const LETTING_GO: Duration = Duration::from_millis(500);
 /// How long a download may take to begin once the browser has said that there is one.
 const BEGINS: Duration = Duration::from_secs(1);
 /// For the wait until the network is idle.
@@ -78,7 +80,7 @@ impl Tab {
         let mut leaving = self.leave(Some(&url), deadline).await?;
         let navigate = Navigate { url: url.clone(), frame_id: None };
         let call = self.page().call(navigate, deadline.remaining());
-        let navigated = match self.unless_dialog(call, &leaving).await? {
+        let navigated = match self.while_it_lets_go(self.unless_dialog(call, &leaving)).await? {
             Ok(navigated) => navigated,
             Err(CallError::TimedOut { .. }) => return Err(deadline.error("the document")),
             Err(error) => return Err(error.into()),
@@ -101,7 +103,7 @@ impl Tab {
             let committed = |state: &PageState| {
                 state.main_frame().document == loader || state.commits > leaving.commits || state.dialog.is_some()
             };
-            self.until("the document", deadline, committed).await?;
+            self.while_it_lets_go(self.until("the document", deadline, committed)).await?;
         }
         self.land(leaving, until, deadline).await
     }
@@ -117,10 +119,16 @@ impl Tab {
         deadline: Deadline,
     ) -> Result<Navigation, Error> {
         let leaving = self.leave(None, deadline).await?;
+        self.while_it_lets_go(self.depart(action, &leaving, deadline)).await?;
+        self.land(leaving, until, deadline).await
+    }
+
+    /// Moves in the session history until the page is on another document, or elsewhere in its own.
+    async fn depart(&self, action: HistoryAction, leaving: &Leaving, deadline: Deadline) -> Result<(), Error> {
         let page = self.page();
         if action == HistoryAction::Reload {
             let call = page.call(Reload::default(), deadline.remaining());
-            self.unless_dialog(call, &leaving).await??;
+            self.unless_dialog(call, leaving).await??;
         } else {
             let history = page.call(GetNavigationHistory {}, deadline.remaining()).await?;
             let position = match action {
@@ -134,13 +142,12 @@ impl Tab {
             })?;
             allowed(&self.charter().policy, &entry.url)?;
             let call = page.call(NavigateToHistoryEntry { entry_id: entry.id }, deadline.remaining());
-            self.unless_dialog(call, &leaving).await??;
+            self.unless_dialog(call, leaving).await??;
         }
         let arrived = |state: &PageState| {
             state.commits > leaving.commits || state.same_document > leaving.same_document || state.dialog.is_some()
         };
-        self.until("the document", deadline, arrived).await?;
-        self.land(leaving, until, deadline).await
+        self.until("the document", deadline, arrived).await
     }
 
     /// The document's title, raw text of the page.
@@ -250,6 +257,24 @@ impl Tab {
             downloads: self.downloads().begun(),
             stop: Some(self.clone()),
         })
+    }
+
+    /// Awaits what is to lead away from the page, whose own handlers of that may loop for ever.
+    async fn while_it_lets_go<T>(&self, going: impl Future<Output = T>) -> T {
+        let freeing = async {
+            loop {
+                tokio::time::sleep(LETTING_GO).await;
+                // While a site is waited for, commands for the page are held back; they would meet the next document.
+                if !self.state().borrow().awaits_site() {
+                    self.unstick().await;
+                }
+            }
+        };
+        tokio::select! {
+            biased;
+            gone = going => gone,
+            never = freeing => never,
+        }
     }
 
     /// Awaits a navigation command, which a page that asks to stay holds up with a dialog.

@@ -396,9 +396,10 @@ impl Tab {
     }
 }
 
-/// Whether this is the empty page that a tab starts with.
+/// Whether this is the empty page that a tab starts with. Before that is there, the browser writes the lack of a URL as a
+/// scheme and a path of no letters.
 pub(crate) fn is_blank(url: &str) -> bool {
-    url.is_empty() || url == "about:blank" || url.starts_with("about:blank#")
+    matches!(url, "" | ":" | "about:blank") || url.starts_with("about:blank#")
 }
 
 fn strip_scheme(url: &str) -> &str {

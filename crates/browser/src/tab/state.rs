@@ -336,6 +336,13 @@ impl PageState {
         }
     }
 
+    /// Whether a document that the main frame is to show was asked for and nothing has come of it yet.
+    pub(crate) fn awaits_site(&self) -> bool {
+        let Some((loader, _)) = &self.asked else { return false };
+        let pending = self.pending.as_ref().is_some_and(|pending| pending.loader.as_ref() == Some(loader));
+        pending && self.response(loader).is_none()
+    }
+
     /// A navigation of the main frame came to nothing: a download, an empty answer, a stop.
     pub(crate) fn give_up(&mut self, loader: Option<&LoaderId>) {
         let same = |pending: &Pending| loader.is_none() || pending.loader.as_ref() == loader;

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use bathy_browser::{ClickOptions, Deadline, Error, OutlineOptions, TextOptions, WaitUntil};
+use bathy_browser::{ClickOptions, Deadline, Error, HistoryAction, OutlineOptions, TextOptions, WaitUntil};
 
 use crate::act::css;
 use crate::support::{Stage, soon};
@@ -46,8 +46,6 @@ const FLOODS: &[(&str, &str)] = &[
         "starts workers",
         "<script>setInterval(() => new Worker(URL.createObjectURL(new Blob(['for(;;);']))), 100)</script>",
     ),
-    ("loops when it is asked whether it may be left", "<script>onbeforeunload = () => { for (;;); }</script>"),
-    ("loops as it is left", "<script>onpagehide = onunload = () => { for (;;); }</script>"),
 ];
 
 #[tokio::test]
@@ -90,6 +88,38 @@ async fn ended<T>(call: impl Future<Output = Result<T, Error>>, budget: Duration
     // A page that goes on from document to document may have none at the moment, or one without the button.
     let clear = matches!(said, Ok(()) | Err(Error::TimedOut { .. } | Error::PageGone(_) | Error::NoSuchElement(_)));
     (took > budget + GRACE || !clear).then(|| format!("took {took:?} and said {said:?}"))
+}
+
+/// By name, what of a page loops when it is left.
+const CLINGING: &[(&str, &str)] = &[
+    ("when it is asked whether it may be left", "onbeforeunload = () => { for (;;); }"),
+    ("as it goes", "onpagehide = onunload = () => { for (;;); }"),
+];
+
+#[tokio::test]
+async fn a_page_that_loops_while_it_is_left_is_left_by_every_way() {
+    let stage = Stage::set().await;
+    let tab = &stage.tab;
+    let (before, next) = (stage.site.url("act/nothing.html"), stage.site.url("act/buttons.html"));
+    let elsewhere = next.replace(&stage.site.origin(), &stage.site.other_origin());
+    for (name, handlers) in CLINGING {
+        let url = stage.site.page(format!("{BUTTON}<script>{handlers}</script>"));
+        for way in ["same site", "other site", "back", "reload"] {
+            tab.navigate(&before, WaitUntil::Load, soon()).await.unwrap();
+            tab.navigate(&url, WaitUntil::Load, soon()).await.unwrap();
+            // Where nobody has touched a page, it is not asked.
+            tab.click(&css("#it"), ClickOptions::default(), soon()).await.unwrap();
+            let leaving = match way {
+                "same site" => ended(tab.navigate(&next, WaitUntil::Load, soon()), LEAVING).await,
+                "other site" => ended(tab.navigate(&elsewhere, WaitUntil::Load, soon()), LEAVING).await,
+                "back" => ended(tab.history(HistoryAction::Back, WaitUntil::Load, soon()), LEAVING).await,
+                _ => ended(tab.history(HistoryAction::Reload, WaitUntil::Load, soon()), LEAVING).await,
+            };
+            assert_eq!(leaving, None, "{name}: {way}");
+            let read = stage.outline().await;
+            assert_eq!(read.contains("button \"Button\""), way == "reload", "{name}: {way}: {read}");
+        }
+    }
 }
 
 #[tokio::test]
