@@ -96,6 +96,8 @@ impl Tab {
             }
             Some(text) => {
                 leaving.stop = None;
+                // Where redirects led before that may be told behind the reply.
+                self.caught_up().await;
                 return Err(self.failure(&self.asked_for(&navigated.loader_id.unwrap_or_default(), url), &text));
             }
         }

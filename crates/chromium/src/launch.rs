@@ -284,8 +284,12 @@ fn forbidding_setting() -> Option<&'static str> {
 async fn launch_at(options: LaunchOptions, level: Level) -> Result<Launched, LaunchError> {
     let until = Instant::now() + options.deadline;
     let deadline = options.deadline;
-    // Fork and namespaces take milliseconds and block. A caller that goes away drops what comes of it.
-    let started = tokio::task::spawn_blocking(move || start(&options, level)).await;
+    // Fork and namespaces take milliseconds and block. A caller that goes away, or gives up, drops what comes of it.
+    let starting = tokio::task::spawn_blocking(move || start(&options, level));
+    let Ok(started) = tokio::time::timeout(deadline, starting).await else {
+        let exit = Exit { ending: Ending::Unknown, stderr: Vec::new() };
+        return Err(LaunchError::Deadline { waited: deadline, exit });
+    };
     let started = started.map_err(|error| LaunchError::Pipe { source: io::Error::other(error) })?;
     let Started { parts, mut reader, mut writer, gate_listener } = match started {
         Ok(started) => started,

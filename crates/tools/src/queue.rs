@@ -67,6 +67,8 @@ pub(crate) async fn serve<S, C>(
     let session = match opened {
         Ok(session) => session,
         Err(failure) => {
+            // Whoever calls again on that answer must not end up in this line.
+            line.turns.close();
             // An answer that nobody waits for any more is no loss, here and below.
             let _ = first.reply.send(Err(failure.clone()));
             return refuse_waiting(line.turns, &failure);

@@ -68,8 +68,12 @@ async fn long_text_is_cut_and_can_be_continued() {
     let (first, second) = (answer.data["text"].as_str().unwrap(), more.data["text"].as_str().unwrap());
     assert_ne!(last(first), last(second));
     // More than the operator allows is not to be had.
-    let most = stage.ok("browser_read_text", json!({"maxChars": 1_000_000})).await;
-    let most = most.data["text"].as_str().unwrap().chars().count();
+    let mut most = 0;
+    // A reading is bounded in time, too, and may be shorter on a busy machine.
+    for _ in 0..5 {
+        let answer = stage.ok("browser_read_text", json!({"maxChars": 1_000_000})).await;
+        most = most.max(answer.data["text"].as_str().unwrap().chars().count());
+    }
     assert!(most > 11_000 && most <= 20_000, "{most}");
     stage.toolbox.close().await;
 }

@@ -140,6 +140,10 @@ async fn what_pages_do_with_tabs_is_told_by_the_next_answer() {
     let lines: Vec<_> = [landed.text, later.text].iter().map(|text| text.lines().nth(1).unwrap().to_owned()).collect();
     assert!(lines.contains(&"a page opened tab 1".to_owned()), "{lines:?}");
 
+    // It takes the places of those behind it along when it goes.
+    while listed(&stage).await.len() > 1 {
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
     let popup =
         stage.site.page("<title>Popup</title><button id=go onclick='setTimeout(() => window.close(), 50)'>x</button>");
     let opener =

@@ -28,7 +28,7 @@
 //     (`atLeast`: the count is a lower bound since time ran out).
 //   observe({maxChars?=6000, full?, budgetMs?=25}) → the same shape: what changed since the last call, what is in the viewport (`full`: on
 //     the page) and can be acted on, topmost layer first, twins told apart by `in row "Ada"`, form state, last line `scroll …`.
-//   text({id?, format?: "text"|"markdown", maxChars?=10000, offset?=0, budgetMs?=60})
+//   text({id?, format?: "text"|"markdown", maxChars?=10000, offset?=0, budgetMs?=120})
 //     → {text, next: number|null, total: number|null, frames: [id]}; a frame stands as its mark on a line alone.
 //   find({text?, role?, name?, label?, placeholder?, testId?, limit?=20, from?=0, budgetMs?=200})
 //     → {matches: [{id, line, context}], more: n, next: number|null}

@@ -73,7 +73,7 @@ class Writer {
   }
 }
 
-const text = ({ id, format = 'text', maxChars = 10000, offset = 0, budgetMs = 60 }) => {
+const text = ({ id, format = 'text', maxChars = 10000, offset = 0, budgetMs = 120 }) => {
   if (format !== 'text' && format !== 'markdown') throw new Refusal('invalid', 'format is "text" or "markdown"');
   const pass = new Pass(budgetMs);
   const found = id ? elementOf(pass, id) : { element: topModal(pass) ?? pageRoot(), followed: false };
