@@ -19,6 +19,7 @@ use crate::instance::Instance;
 use crate::storage::Visited;
 use crate::tab::{Charter, Rules};
 use crate::tabs::{TAB_LIMIT, Tabs, follow};
+use crate::watched::Watched;
 use crate::{Deadline, Error, Tab};
 
 /// How long a fresh blank page may take to be there.
@@ -35,7 +36,7 @@ pub(crate) struct Context {
     instance: Arc<Instance>,
     door: Door,
     charter: watch::Sender<Arc<Charter>>,
-    tabs: watch::Receiver<Tabs>,
+    tabs: Watched<Tabs>,
     active: mpsc::UnboundedSender<TargetId>,
     visited: Visited,
     downloads: Downloads,
@@ -63,6 +64,7 @@ impl Context {
         let spare = Charter { session: SPARE.to_owned(), policy: nothing, viewport: None, conceal: None };
         let (charter, charters) = watch::channel(Arc::new(spare));
         let (sender, tabs) = watch::channel(Tabs::default());
+        let tabs = Watched::from(tabs);
         let (active, activations) = mpsc::unbounded_channel();
         let visited = Visited::default();
         let surroundings = Surroundings {
@@ -136,7 +138,7 @@ impl Context {
         &self.met_end
     }
 
-    pub(crate) fn tabs(&self) -> watch::Receiver<Tabs> {
+    pub(crate) fn tabs(&self) -> Watched<Tabs> {
         self.tabs.clone()
     }
 

@@ -27,6 +27,7 @@ mod tab;
 mod tabs;
 mod upload;
 mod wait;
+mod watched;
 mod world;
 
 pub use act::{

@@ -346,11 +346,12 @@ impl Tab {
         deadline: Deadline,
     ) -> Result<Navigation, Error> {
         let (_, title) = self.entry(deadline.with_grace()).await?;
+        let url = self.url();
         let state = self.state();
         let state = state.borrow();
         let moved = state.commits > leaving.commits && state.main_frame().document == landed.loader;
         Ok(Navigation {
-            url: self.url(),
+            url,
             title,
             status_code: landed.status_code.filter(|_| moved),
             download: None,

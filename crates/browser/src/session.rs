@@ -15,6 +15,7 @@ use crate::navigation::allowed;
 use crate::storage::Keeper;
 use crate::tab::{Charter, is_blank};
 use crate::tabs::{TabNews, Tabs};
+use crate::watched::Watched;
 use crate::{Conceal, Deadline, Download, Engine, Error, Tab};
 
 /// What a session may be given.
@@ -63,7 +64,7 @@ struct Shared {
     /// Held while a context is opened, so that two callers do not open two.
     life: Mutex<Life>,
     /// The tabs of the latest context.
-    tabs: watch::Sender<Option<watch::Receiver<Tabs>>>,
+    tabs: watch::Sender<Option<Watched<Tabs>>>,
 }
 
 /// A session that is closed has neither; one whose browser ended, and whose caller was told, has no context.

@@ -18,6 +18,7 @@ use super::state::StorageState;
 use super::{StorageFile, jar};
 use crate::context::Context;
 use crate::tabs::Tabs;
+use crate::watched::Watched;
 use crate::{Deadline, Error, Tab};
 
 /// How long a session may take to take its state in.
@@ -175,7 +176,7 @@ impl Keeper {
 struct Sight {
     connection: Connection,
     context: BrowserContextId,
-    tabs: watch::Receiver<Tabs>,
+    tabs: Watched<Tabs>,
     /// Whether pages are looked into, or the cookies alone are read.
     pages: bool,
 }
@@ -256,14 +257,16 @@ async fn watch_over(sight: Sight, known: Arc<watch::Sender<Known>>) {
     let mut tabs = sight.tabs.clone();
     loop {
         tokio::time::sleep(pause).await;
-        let Ok(opened) = tabs.has_changed() else { return };
-        let acted = states.iter().any(|state: &watch::Receiver<_>| state.has_changed().unwrap_or(true));
-        if !opened && !acted {
+        if tabs.is_over() {
+            return;
+        }
+        if !tabs.has_changed() && !states.iter().any(Watched::has_changed) {
             continue;
         }
-        states = tabs.borrow_and_update().list.iter().map(Tab::state).collect();
+        tabs.mark_seen();
+        states = tabs.borrow().list.iter().map(Tab::state).collect();
         for state in &mut states {
-            state.mark_unchanged();
+            state.mark_seen();
         }
         let begun = Instant::now();
         let found = sight.look(Deadline::after(PAGE * 2)).await;

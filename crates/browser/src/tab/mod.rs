@@ -28,6 +28,7 @@ use crate::page::RefTable;
 use crate::page::cursors::Cursors;
 use crate::tabs::{Roll, Tabs};
 use crate::upload::Uploads;
+use crate::watched::Watched;
 use crate::{Deadline, Error};
 
 /// The longest URL and title that are handed on, in characters.
@@ -78,12 +79,12 @@ struct Shared {
     ours: AtomicBool,
     /// A call closes it.
     closing: AtomicBool,
-    state: watch::Receiver<PageState>,
+    state: Watched<PageState>,
     events: Progress,
     charter: watch::Receiver<Arc<Charter>>,
     ledger: Ledger,
     artifacts: Artifacts,
-    siblings: watch::Receiver<Tabs>,
+    siblings: Watched<Tabs>,
     downloads: Downloads,
     uploads: Arc<Uploads>,
     roll: Roll,
@@ -111,7 +112,7 @@ impl Tab {
                 number,
                 ours: AtomicBool::new(false),
                 closing: AtomicBool::new(false),
-                state,
+                state: state.into(),
                 events,
                 charter,
                 ledger,
@@ -223,7 +224,7 @@ impl Tab {
     }
 
     /// What is known of the page, to look at or to wait on.
-    pub(crate) fn state(&self) -> watch::Receiver<PageState> {
+    pub(crate) fn state(&self) -> Watched<PageState> {
         self.shared.state.clone()
     }
 
@@ -232,7 +233,7 @@ impl Tab {
     }
 
     /// The tabs of the same context, this one among them.
-    pub(crate) fn siblings(&self) -> &watch::Receiver<Tabs> {
+    pub(crate) fn siblings(&self) -> &Watched<Tabs> {
         &self.shared.siblings
     }
 

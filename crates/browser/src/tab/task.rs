@@ -31,6 +31,7 @@ use crate::instance::user_agent_override;
 use crate::storage::{Visited, note_visit};
 use crate::tabs::{Roll, Tabs};
 use crate::upload::Uploads;
+use crate::watched::Watched;
 use crate::world::World;
 use crate::{Conceal, Deadline, Dialog, DialogKind};
 
@@ -65,7 +66,7 @@ pub(crate) struct Rules {
     /// Documents must be told from resources here, since the gate cannot.
     pub(crate) hold_documents: bool,
     /// The tabs of the same context.
-    pub(crate) tabs: watch::Receiver<Tabs>,
+    pub(crate) tabs: Watched<Tabs>,
     /// Origins whose pages the context has shown.
     pub(crate) visited: Visited,
     /// What pages call themselves, where it is not the browser's own word.
