@@ -6,6 +6,10 @@
 //! sessions side by side, of one process or of several, do not undo each other's work, and a session that got nothing
 //! wipes nothing out.
 //!
+//! What a frame keeps under a page of another site is apart from what its own pages keep (the browser partitions it by
+//! the site at the top), and the format has no place for it: it ends with the session. Cookies with a partition key are
+//! kept.
+//!
 //! Pages are read and written without traffic: what an origin keeps is reached through an empty document that we
 //! answer ourselves in place of the site ([`errand`]).
 
