@@ -102,8 +102,12 @@ impl Tab {
             }
         }
         if let Some(loader) = navigated.loader_id {
+            // A page that loads itself anew may get ahead of it once more.
+            self.caught_up().await;
             let committed = |state: &PageState| {
-                state.main_frame().document == loader || state.commits > leaving.commits || state.dialog.is_some()
+                state.main_frame().document == loader
+                    || state.commits > leaving.commits && !state.is_pending(&loader)
+                    || state.dialog.is_some()
             };
             self.while_it_lets_go(self.until("the document", deadline, committed)).await?;
         }

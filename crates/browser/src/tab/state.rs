@@ -60,7 +60,7 @@ pub(crate) struct PageState {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Pending {
     pub(crate) url: String,
-    pub(crate) loader: Option<LoaderId>,
+    pub(crate) loader: LoaderId,
 }
 
 /// A file chooser that was asked for and did not open.
@@ -299,7 +299,8 @@ impl PageState {
         }
         if shown.id == self.main && new_document {
             self.commits += 1;
-            self.pending = None;
+            // The next one may be on its way already.
+            self.pending.take_if(|pending| pending.loader == shown.loader_id);
             self.alerts = 0;
             self.crashed = false;
         }
@@ -338,17 +339,17 @@ impl PageState {
 
     /// Whether a document that the main frame is to show was asked for and nothing has come of it yet.
     pub(crate) fn awaits_site(&self) -> bool {
-        let Some((loader, _)) = &self.asked else { return false };
-        let pending = self.pending.as_ref().is_some_and(|pending| pending.loader.as_ref() == Some(loader));
-        pending && self.response(loader).is_none()
+        self.asked.as_ref().is_some_and(|(loader, _)| self.is_pending(loader) && self.response(loader).is_none())
+    }
+
+    /// Whether the main frame is on its way to this document.
+    pub(crate) fn is_pending(&self, loader: &LoaderId) -> bool {
+        self.pending.as_ref().is_some_and(|pending| pending.loader == *loader)
     }
 
     /// A navigation of the main frame came to nothing: a download, an empty answer, a stop.
     pub(crate) fn give_up(&mut self, loader: Option<&LoaderId>) {
-        let same = |pending: &Pending| loader.is_none() || pending.loader.as_ref() == loader;
-        if self.pending.as_ref().is_some_and(same) {
-            self.pending = None;
-        }
+        self.pending.take_if(|pending| loader.is_none_or(|loader| pending.loader == *loader));
     }
 }
 

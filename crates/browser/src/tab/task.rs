@@ -295,7 +295,7 @@ impl Task {
         }
         self.state.send_modify(|state| state.load(&event.frame_id, true));
         self.on_main(&event.frame_id, |state| {
-            state.pending = Some(Pending { url: event.url.clone(), loader: Some(event.loader_id.clone()) });
+            state.pending = Some(Pending { url: event.url.clone(), loader: event.loader_id.clone() });
         });
     }
 

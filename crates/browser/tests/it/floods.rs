@@ -13,7 +13,7 @@ const BUDGET: Duration = Duration::from_millis(1_500);
 /// What a call may take beyond its budget, on a busy machine.
 const GRACE: Duration = Duration::from_secs(1);
 /// What leaving for another page and reading that may take, on a busy machine.
-const LEAVING: Duration = Duration::from_secs(4);
+const LEAVING: Duration = Duration::from_secs(8);
 
 const BUTTON: &str = "<title>Flood</title><p>Text</p><button id=it>Button</button>";
 
