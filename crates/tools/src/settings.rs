@@ -24,8 +24,9 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Characters of an answer that asks for none in particular: hosts cut results at 12000 or more.
-    const DEFAULT_CHARS: usize = 10_000;
+    /// Characters of a text that nobody wants longer or shorter. With what stands around it an answer stays within
+    /// 10000; hosts cut results at 12000 or more.
+    const DEFAULT_CHARS: usize = 9_600;
 
     /// How much text a call gets that asks for `wanted`.
     pub(crate) fn chars(&self, wanted: Option<usize>) -> usize {

@@ -58,7 +58,7 @@ impl PageTool for Find {
         name: "browser_find",
         aliases: &[],
         title: "Find elements",
-        description: "Finds elements for which all that you give holds, and gives them refs.",
+        description: "Finds elements that match all that is given, with refs.",
         effect: Effect::Read,
         idempotent: true,
         verb: "find",

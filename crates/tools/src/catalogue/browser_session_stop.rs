@@ -29,7 +29,7 @@ impl ControlTool for SessionStop {
         name: "browser_session_stop",
         aliases: &[],
         title: "Stop a session",
-        description: "Stops a session and all that runs in it; the one used before is current then.",
+        description: "Stops a session; the one used before becomes current.",
         effect: Effect::Control,
         idempotent: false,
         verb: "session stop",

@@ -45,8 +45,13 @@ async fn the_pointer_arrives_in_two_moves_and_a_drag_goes_in_several() {
         "<!doctype html><p id=said></p><button id=a style='margin:200px'>A</button><button id=b>B</button>
          <script>
            const seen = [];
+           let place = '';
            for (const type of ['pointermove', 'pointerdown', 'pointerup', 'click'])
              addEventListener(type, (event) => {
+               // Where a layout changes below the pointer, the browser says once more where it is.
+               const again = type === 'pointermove' && place === `${event.clientX} ${event.clientY}`;
+               place = `${event.clientX} ${event.clientY}`;
+               if (again) return;
                seen.push((event.isTrusted ? '' : 'forged ') + (type === 'pointermove' && event.buttons ? 'drag' : type));
                if (type === 'click' || type === 'pointerup') said.textContent = seen.join(' ');
              });
