@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use bathy_cdp::protocol::{BrowserContextId, browser, input, page, target};
+use bathy_cdp::protocol::{BrowserContextId, browser, input, page, runtime, target};
 use bathy_cdp::{CallError, Command as CdpCommand, Connection, Lane, Session};
 use bathy_chromium::{Lookup, find};
 use command_fds::{CommandFdExt as _, FdMapping};
@@ -137,6 +137,13 @@ impl BarePage {
             Err(Problem::BareBrowser("it went away".to_owned()))
         };
         timeout(PATIENCE, finish).await.map_err(|_| Problem::BareBrowser(format!("{url} did not load")))?
+    }
+
+    /// Reads the visible text, for which the page is laid out.
+    pub(super) async fn read(&self) -> Result<(), Problem> {
+        let expression = "document.body.innerText".to_owned();
+        let evaluate = runtime::Evaluate { expression, return_by_value: Some(true), ..runtime::Evaluate::default() };
+        call(&self.session, evaluate).await.map(drop)
     }
 
     /// Clicks at a point, given in CSS pixels of the viewport.
