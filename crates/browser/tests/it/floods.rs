@@ -155,7 +155,7 @@ async fn a_storm_of_popups_is_bounded_told_and_closed_and_the_session_goes_on() 
 #[tokio::test]
 async fn a_page_that_eats_its_memory_ends_with_a_clear_error_and_the_session_goes_on() {
     let stage = Stage::at("hostile/memory.html").await;
-    let patient = Deadline::after(Duration::from_secs(80));
+    let patient = Deadline::after(Duration::from_secs(150));
     let said = stage.tab.click(&css("#eat"), ClickOptions::default(), patient).await;
     assert!(matches!(&said, Err(Error::PageGone(reason)) if reason.contains("crash")), "{said:?}");
     let error = stage.tab.outline(outline_options(), soon()).await.unwrap_err();
